@@ -142,7 +142,7 @@ def test_no_expression_is_in_a_script() -> None:
 def test_a_good_pull_request(runner: Runner, tmp_path: Path) -> None:
     assert [runner(step).code for step in (VALIDATE, CHECK, REVIEW, COMMENT)] == [0, 0, 0, 0]
     summary = (tmp_path / "summary.md").read_text()
-    assert "1 JobSet in each of dev and prod change" in summary
+    assert "2 to change" in summary
     assert [comment["body"] for comment in comments(tmp_path)] == [f"<!-- trainc review: trainc -->\n{summary}"]
     assert methods(tmp_path) == ["GET", "POST"]
 
@@ -215,7 +215,7 @@ def test_a_shallow_clone(runner: Runner) -> None:
 def test_several_paths(runner: Runner, tmp_path: Path) -> None:
     several = {"paths": "jobs\nruntimes\n"}
     assert [runner(step, several).code for step in (VALIDATE, CHECK, REVIEW)] == [0, 0, 0]
-    assert "1 JobSet in each of dev and prod change" in (tmp_path / "summary.md").read_text()
+    assert "2 to change" in (tmp_path / "summary.md").read_text()
     assert runner(VALIDATE, {"paths": "missing"}).code != 0
 
 

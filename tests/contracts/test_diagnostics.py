@@ -258,7 +258,6 @@ CONSOLES: dict[str, dict[str, str]] = {
     "ambiguous-argument": {"jobs/finetune.yaml": JOB},
     "ambiguous-option": {"--exclude=*.yaml": JOB},
     "ambiguous-revision": {"jobs/finetune.yaml": JOB},
-    "ahead-of-jobset": MPI_JOBS,
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "admission-unknown": {
         "job.yaml": JOB.replace("}", ", labels: {kueue.x-k8s.io/queue-name: gpu}}", 1),

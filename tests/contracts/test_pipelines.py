@@ -160,7 +160,7 @@ def test_the_review_of_a_change(tool: str, pull_request: Path) -> None:
     job = pull_request / "jobs" / "first-job.yaml"
     job.write_text(job.read_text().replace("gpu: 2", "gpu: 4"))
     commit("Four GPUs")
-    assert "1 JobSet in each of dev and prod changes" in reviewed(tool)
+    assert "2 to change" in reviewed(tool)
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_no_folder_hides_a_change_from_the_review(tool: str, folder: str, pull_r
     job.write_text(job.read_text().replace("gpu: 2", "gpu: 4"))
     shutil.copytree("jobs", folder)
     commit("Four GPUs")
-    assert "1 JobSet in each of dev and prod changes" in reviewed(tool)
+    assert "2 to change" in reviewed(tool)
 
 
 @pytest.mark.slow

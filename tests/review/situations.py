@@ -15,7 +15,7 @@ from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import compare
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
-from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
+from trainc.review.reviewed import Cause, ChangedSetting, Line, ObjectSource, PodNumbers, Review, Reviewed
 from trainc.review.sides.side_arguments import parse_sides
 
 RUNTIME: Final = """\
@@ -204,7 +204,7 @@ HOSTILE: Final = "".join(BREAKOUTS)
 
 def hostile(text: str = HOSTILE) -> Review:
     """Return a review in which every text of the input is the given one."""
-    id = ObjectId(text, text, text, text)
+    id, source = ObjectId(text, text, text, text), ObjectSource(text, text, text)
     change = Change("changed", f"spec.{text}", ("spec",), ("spec",), text, {"a": [text], text: {"b": text}})
     moved = Change("moved", text, ("spec",), ("spec",), [text, "b"], ["b", text])
     cause = Cause(text, text, change, Location(text, 3, 5))
@@ -217,12 +217,13 @@ def hostile(text: str = HOSTILE) -> Review:
     tree: dict[str, Any] = {"apiVersion": "v1", "kind": text, "metadata": {"name": text}, "data": {text: text}}
     at = Location(text, 1, 1)
     newer = tree | {"data": {text: text + "b"}}
-    changed = Reviewed("changed", id, lines, at=at, before=tree, after=newer, renamed=id, new_name=text)
+    changed = Reviewed("changed", id, source, lines, at=at, before=tree, after=newer, renamed=id, new_name=text)
+    changed = changed._replace(renamed_source=text)
     return Review(
         old=text,
         new=text,
         settings=(
-            ChangedSetting(change, Location(text, 3, 5), objects=(Reviewed("changed", id, renamed=id),)),
+            ChangedSetting(change, Location(text, 3, 5), objects=(Reviewed("changed", id, source, renamed=id),)),
             ChangedSetting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5)),
             ChangedSetting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5), owner=id),
             ChangedSetting(moved, Location(text, 5, 5), gone=True),
@@ -230,8 +231,8 @@ def hostile(text: str = HOSTILE) -> Review:
         objects=(
             changed,
             changed._replace(id=id._replace(name="b"), lines=lines[:1]),
-            Reviewed("added", id, cause=cause, at=at, after=tree),
-            Reviewed("removed", id, at=at, before=tree),
+            Reviewed("added", id, source, cause=cause, at=at, after=tree),
+            Reviewed("removed", id, source, at=at, before=tree),
         ),
         unchanged=1,
         pods=(

@@ -95,7 +95,7 @@ def test_a_kustomization_claims_only_files_below_its_folder(where: str) -> None:
     for form in FORMATS:
         done = review(form)
         assert (done.code, "evil" in done.out) == (0, True)
-    assert "added JobSet training/evil [prod]" in review().out
+    assert "added evil [dev, prod]" in review().out
     assert "evil" in run("pods", "jobs", "--env", "prod").out
 
 
@@ -115,7 +115,7 @@ def test_a_resource_of_a_kustomization_above_is_no_patch() -> None:
     write("jobs/team/kustomization.yaml", "patches: [{path: evil.yaml}]\n")
     write("jobs/team/evil.yaml", JOB)
     commit()
-    assert "added JobSet training/evil" in review().out
+    assert "added evil" in review().out
 
 
 @pytest.mark.parametrize("output", ["jobs", "jobs/team", "."])

@@ -233,5 +233,5 @@ def test_an_unreadable_old_side_does_not_prevent_the_review(tmp_path: Path) -> N
     (tmp_path / "new.yaml").write_text(GOOD)
     done = run("diff", str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml"))
     assert done.code == 0
-    assert "1 JobSet is added" in done.out
+    assert "1 to add" in done.out
     assert "warning[yaml]: in " in done.err

@@ -44,8 +44,8 @@ def project(empty_repository: Path) -> Path:
 def test_an_edit_of_a_job_reaches_both_environments(monkeypatch: pytest.MonkeyPatch) -> None:
     edit("jobs/train.yaml", "[python]", "[python, train.py]")
     monkeypatch.chdir("jobs")
-    assert "changes 1 JobSet in each of dev and prod: ml-dev/train [dev], ml/train [prod]" in run("diff").out
-    assert run("diff").out.startswith("HEAD -> the working tree: 1 JobSet in each of dev and prod changes; 1 object")
+    assert "changes train [dev, prod]" in run("diff").out
+    assert run("diff").out.startswith("HEAD -> the working tree\n2 to change\n")
 
 
 @pytest.mark.parametrize(
@@ -72,32 +72,30 @@ def test_an_edited_setting_is_the_cause_in_its_environment() -> None:
     assert (
         run("diff").out
         == """\
-HEAD -> the working tree: 1 setting changes, 1 JobSet in prod changes; 2 objects are unchanged
-must be recreated: JobSet ml/train [prod]
+HEAD -> the working tree
+1 to change, 1 setting changed
+1 JobSet must be recreated: a running one loses its training
 
 trainc.yaml:10: setting environments.prod.images[ghcr.io/acme/app].newTag: v1.4.2 -> v1.5.0
-  changes 1 JobSet in prod: ml/train [prod]
-
-trainc.yaml:10: environment prod, spec.trainer.image: ghcr.io/acme/app:v1.4.2 -> ghcr.io/acme/app:v1.5.0
-  changes 1 JobSet in prod: ml/train [prod]
-  must be recreated: the field is immutable
+  changes train [prod]
+  the cluster rejects this change: delete the JobSet first (a running one loses its training), or use --name-suffix-hash
     spec.replicatedJobs[node].template.spec.template.spec.containers[node].image: ghcr.io/acme/app:v1.4.2 -> \
 ghcr.io/acme/app:v1.5.0
+
+How to deliver what the cluster rejects: docs/gitops.md#update-a-jobset
 """
     )
-    assert run("diff", "--env", "dev").out.startswith(
-        "HEAD -> the working tree: 1 setting changes; 2 objects are unchanged"
-    )
+    assert run("diff", "--env", "dev").out.startswith("HEAD -> the working tree\n1 setting changed\n")
 
 
 def test_a_new_environment_adds_its_objects() -> None:
     edit("trainc.yaml", "  prod:", "  staging: {namespace: ml-staging}\n  prod:")
     done = run("diff")
     assert "trainc.yaml:7: setting environments.staging is added" in done.out
-    assert "+ added JobSet ml-staging/train [staging]  jobs/train.yaml" in done.out
+    assert "+ added train [staging] (JobSet)  jobs/train.yaml" in done.out
     commit()
     removed = run("diff", "HEAD..HEAD^").out
-    assert "- removed JobSet ml-staging/train [staging]  jobs/train.yaml" in removed
+    assert "- removed train [staging] (JobSet)  jobs/train.yaml" in removed
 
 
 @pytest.mark.parametrize("compared", [(), ("HEAD^..HEAD",)], ids=["the working tree", "a commit"])
@@ -107,7 +105,7 @@ def test_an_edit_of_exclude_adds_objects(compared: tuple[str, ...]) -> None:
         commit()
     done = run("diff", *compared)
     assert "setting environments.prod.exclude[0]: jobs/trial.yaml -> jobs/no.yaml" in done.out
-    assert "+ added JobSet ml/trial [prod]  jobs/trial.yaml" in done.out
+    assert "+ added trial [prod] (JobSet)  jobs/trial.yaml" in done.out
 
 
 def test_the_json_names_the_environments() -> None:
@@ -124,7 +122,7 @@ def test_the_json_names_the_environments() -> None:
 @pytest.mark.parametrize("form", ["markdown", "html"])
 def test_other_formats_name_the_environments(form: str) -> None:
     edit("jobs/train.yaml", "[python]", "[python3]")
-    assert "1 JobSet in each of dev and prod" in run("diff", "--format", form).out
+    assert "[dev, prod]" in run("diff", "--format", form).out
 
 
 def test_manifests_are_compared_in_the_environment_of_their_folder() -> None:
@@ -133,16 +131,16 @@ def test_manifests_are_compared_in_the_environment_of_their_folder() -> None:
     edit("jobs/train.yaml", "[python]", "[python3]")
     assert run("build").code == 0
     done = run("diff", "HEAD", "--", "rendered")
-    assert done.out.startswith("HEAD -> the working tree: 1 JobSet in each of dev and prod changes; 1 object")
+    assert done.out.startswith("HEAD -> the working tree\n2 to change\n")
     done = run("diff", "HEAD", "--env", "prod", "--", "rendered")
-    assert done.out.startswith("HEAD -> the working tree: 1 JobSet in prod changes\n")
+    assert done.out.startswith("HEAD -> the working tree\n1 to change\n")
 
 
 def test_manifests_and_sources_are_compared_in_every_environment() -> None:
     assert run("build").code == 0
-    assert run("diff", "rendered", "jobs").out == "rendered -> jobs: nothing changes: 3 objects are unchanged\n"
+    assert run("diff", "rendered", "jobs").out == "rendered -> jobs\nnothing changes: 3 objects are unchanged\n"
     assert run("diff", "rendered/prod", "jobs", "--env", "prod").out.startswith(
-        "rendered/prod -> jobs: nothing changes: 1 object is unchanged"
+        "rendered/prod -> jobs\nnothing changes: 1 object is unchanged"
     )
 
 
@@ -156,7 +154,7 @@ def test_only_finds_a_job_that_one_environment_excludes() -> None:
     edit("jobs/trial.yaml", "[python]", "[python3]")
     done = run("diff", "--only", "trial")
     assert done.code == 0, done.err
-    assert done.out.startswith("HEAD -> the working tree: 1 JobSet in dev changes")
+    assert done.out.startswith("HEAD -> the working tree\n1 to change\n")
     assert "error[only-not-found]" in run("diff", "--only", "nothing").err
 
 
@@ -168,7 +166,7 @@ def test_an_environment_without_trainjobs_has_no_objects() -> None:
         Path(folder, "web.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
     done = run("diff")
     assert done.code == 0, done.err
-    assert "removed JobSet ml/train [prod]" in done.out
+    assert "removed train [prod]" in done.out
 
 
 def test_a_patch_that_is_removed_from_the_middle() -> None:

@@ -126,19 +126,8 @@ def read_json(out: str) -> Figures:
 
 
 def read_markdown(out: str) -> Figures:
-    lines = out.splitlines()
-    start = next(index for index, line in enumerate(lines) if line.startswith("| pods |"))
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[start : lines.index("", start)]]
-    names = [cell.strip("`") for cell in rows[0][1:]]
-    found: Figures = {}
-    for title, *cells in rows[2:]:
-        values = [re.fullmatch(r"(\S+)(?: → (\S+) \(\S+\))?", cell) for cell in cells]
-        found[key_of(title)] = {
-            name: (number(value[1]), number(value[2] or value[1]))
-            for name, value in zip(names, values, strict=True)
-            if value
-        }
-    return found
+    plain = out.replace("`", "").replace("**", "").replace("→", "->")
+    return read_text("\n".join(line.removeprefix("- ") for line in plain.splitlines()))
 
 
 def read_html(out: str) -> Figures:

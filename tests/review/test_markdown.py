@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("empty_folder")
 HERE = Path(__file__).parent
 SCREEN = 45
 LIMIT = 65_536
-USED = {"html", "head", "body", "p", "br", "strong", "em", "code", "pre", "ul", "li", "details", "summary"} | {
+USED = {"html", "head", "body", "h3", "p", "br", "strong", "em", "code", "pre", "ul", "li", "details", "summary"} | {
     "table", "thead", "tbody", "tr", "th", "td"
 }  # fmt: skip
 """The elements of comments; both services allow them."""
@@ -76,9 +76,9 @@ def test_one_edit_of_a_runtime_in_a_repository_of_200_jobs_fits_one_screen(tmp_p
     after = before | {names[3]: before[names[3]].replace("numNodes: 2", "numNodes: 3")}
     text = markdown.render(review(tmp_path, before, after))
     summary = re.sub(r"(?s)(</summary>).*?(?=</details>)", r"\1", text)
-    assert summary.startswith("**40 JobSets change; 160 objects are unchanged**")
-    assert "job-103" not in summary  # the first objects that must be recreated are named
-    assert text.count("`ml/job-003`") == 1
+    assert summary.startswith("### 40 to change\n")
+    assert "job-103" not in summary  # the first jobs of a cause are named
+    assert (text.count("`ml/job-003`"), text.count("`ml/job-198`")) == (2, 1)
     assert len(summary.splitlines()) <= SCREEN
     assert max(map(len, summary.splitlines())) < 400
 

@@ -81,7 +81,7 @@ def test_the_base_is_compared_with_the_merge(project: Path) -> None:
 
 def test_the_first_line_names_the_merge(project: Path) -> None:
     done = run("diff", "main...branch", "--", "jobs")
-    assert done.out.startswith("main -> merge of branch: 1 JobSet changes\n")
+    assert done.out.startswith("main -> merge of branch\n1 to change\n")
 
 
 def test_with_two_merge_bases_a_fix_that_the_merge_takes_back_is_shown(project: Path) -> None:
@@ -139,8 +139,8 @@ def old_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FIRST_LINES = {
-    "text": "{old} -> {new}: 1 JobSet changes\n",
-    "markdown": "**1 JobSet changes**, from `{old}` to `{new}`\n",
+    "text": "{old} -> {new}\n1 to change\n",
+    "markdown": "`{old}` → `{new}`\n",
     "html": "<code>{old}</code> <span>→</span> <code>{new}</code>",
     "json": '"old": "{old}",\n  "new": "{new}"',
 }
@@ -228,7 +228,7 @@ def test_nothing_of_a_merge_remains(project: Path, tmp_path: Path, monkeypatch: 
     command = [sys.executable, "-c", program, "diff", "main...branch", "--", "jobs"]
     variables = os.environ | {"TMPDIR": str(tmp_path / "temporary")}
     done = subprocess.run(command, capture_output=True, text=True, env=variables, check=True)
-    assert "1 JobSet changes" in done.stdout
+    assert "1 to change" in done.stdout
     assert not [*(tmp_path / "temporary").iterdir()]
 
 
@@ -239,7 +239,7 @@ def test_a_hook_that_has_its_objects_elsewhere(project: Path, monkeypatch: pytes
     Path(".git/objects").mkdir()
     monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(project / "incoming" / "objects"))
     monkeypatch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", str(project / ".git" / "objects"))
-    assert "1 JobSet changes" in run("diff", "main...branch", "--", "jobs").out
+    assert "1 to change" in run("diff", "main...branch", "--", "jobs").out
 
 
 def test_a_repository_with_sha256_and_an_odd_name(

@@ -108,17 +108,18 @@ def test_the_text_of_a_renamed_job() -> None:
     rewrite({"jobs/a.yaml": job_text("a2", "acme/ft:2")})
     assert run("diff").out == (
         """\
-HEAD -> the working tree: 1 JobSet changes
-must be recreated: JobSet ns/a -> ns/a2
+HEAD -> the working tree
+1 to change
+1 JobSet starts under a new name: pruning stops the old one
 
 jobs/a.yaml:3: the TrainJob, metadata.name: a -> a2
-  changes 1 JobSet: ns/a -> ns/a2
-  must be recreated: names are immutable
+  changes ns/a -> ns/a2
+  starts a new JobSet; pruning stops the old one
     metadata.name: a -> a2
 
 jobs/a.yaml:6: the TrainJob, spec.trainer.image: acme/ft:1 -> acme/ft:2
-  changes 1 JobSet: ns/a -> ns/a2
-  must be recreated: the field is immutable
+  changes ns/a -> ns/a2
+  starts a new JobSet; pruning stops the old one
     spec.replicatedJobs[node].template.spec.template.spec.containers[node].image: acme/ft:1 -> acme/ft:2
 """
     )
@@ -132,8 +133,8 @@ def test_a_setting_that_renames_all_jobs() -> None:
     )
     assert found == [("changed", f"{name}-dev", f"{name}-develop", ["name"]) for name in "ab"]
     out = run("diff", "--env", "dev").out
-    assert "setting environments.dev.nameSuffix: -dev -> -develop\n  changes 2 JobSets in dev: ns/a-dev -> " in out
-    assert "trainc.yaml:4: environment dev, metadata.name: a-dev -> a-develop" in out
+    assert "setting environments.dev.nameSuffix: -dev -> -develop\n  changes 2 jobs: ns/a [dev], ns/b [dev]\n" in out
+    assert "    metadata.name: a-dev -> a-develop  (values of ns/a [dev]; the others differ)\n" in out
 
 
 def test_a_renamed_job_in_two_environments() -> None:
@@ -141,7 +142,7 @@ def test_a_renamed_job_in_two_environments() -> None:
     assert change(settings | {"jobs/a.yaml": job_text("a")}, settings | {"jobs/a.yaml": job_text("a2")}) == [
         ("changed", "a", "a2", ["name"])
     ]
-    assert "must be recreated: JobSet ns/a -> ns/a2 [dev, prod]\n" in run("diff").out
+    assert "changes ns/a -> ns/a2 [dev, prod]\n" in run("diff").out
 
 
 def test_the_queue_of_a_renamed_job_is_that_of_its_new_namespace() -> None:

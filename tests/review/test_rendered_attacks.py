@@ -112,7 +112,7 @@ def test_the_last_jobset_in_a_hidden_file_is_compared() -> None:
     commit()
     write("plain/.x.yaml", JOBSET.replace("evil/x:1", "evil/x:2"))
     for words in (("main..HEAD", "--", "rendered"), ("HEAD", "--", "plain")):
-        assert "1 JobSet changes" in run("diff", *words).out, run("diff", *words).err
+        assert "1 to change" in run("diff", *words).out, run("diff", *words).err
 
 
 @pytest.mark.parametrize(

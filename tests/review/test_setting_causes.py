@@ -75,12 +75,12 @@ def test_a_hash_in_the_names_is_a_new_object(before: str, after: str) -> None:
     assert settings() == {"delivery": names}
     assert causes() == {"delivery.nameSuffixHash": ["metadata.name"]}
     found = json.loads(review().out)["objects"]
-    assert {each["effect"] for each in found} == {"new-object"}
+    assert {each["effect"] for each in found} == {"new-name"}
     names = [(each["renamedFrom"]["name"], each["name"]) for each in found]
     assert all(re.fullmatch(r"\w+-job-[a-z0-9]{8}", hashed) for hashed in (pair[bool(after)] for pair in names))
     for form in FORMATS:
         shown = without_markup(form)
-        assert "must be recreated" in shown or form == "json"
+        assert "under a new name: pruning stops the old ones" in shown
         assert "no object" not in shown
 
 
@@ -121,16 +121,13 @@ def test_a_setting_beside_an_edit_of_the_trainjob() -> None:
     assert causes() == {"delivery.suspend": ["spec.suspend"], "metadata.labels": ["metadata.labels"]}
 
 
-@pytest.mark.parametrize(("form", "most"), [("markdown", 20), ("text", 50)])
-def test_many_labels_do_not_push_a_key_out_of_the_comment(form: str, most: int) -> None:
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_many_labels_do_not_push_a_key_out_of_the_comment(form: str) -> None:
     labels = "".join(f"  a{number}: b\n" for number in range(60))
     added = f"{labels}delivery: {{argocdReplace: true}}\noutput: out\n"
     without_environments("labels: {c: d}\n", f"labels:\n  c: d\n{added}")
-    table = without_markup(form).partition("cluster")[0]
-    rows = re.findall(r"(?:setting|trainc.yaml:[0-9]+) +(labels.a\d+|delivery|output)\b", table)
-    assert len({*rows}) == most
-    assert {"delivery", "output"} <= {*rows}
-    assert f"and {62 - most} more" in table
+    rows = re.findall(r"(?:setting|trainc.yaml:[0-9]+) +(labels.a\d+|delivery|output)\b", without_markup(form))
+    assert len({*rows}) == 62
 
 
 def test_more_keys_than_rows() -> None:

@@ -67,7 +67,7 @@ def test_every_format_shows_the_settings_first(form: str, tmp_path: Path) -> Non
     before, after = SITUATIONS["settings"]
     runtime = TWO["runtimes/torch.yaml"].replace("torch:2.8", "torch:2.9")
     text = load(form)(review(tmp_path, before, after | {"runtimes/torch.yaml": runtime}), color=False)
-    assert "4 settings change, 2 JobSets change" in text
+    assert "2 to change, 4 settings changed" in text
     first_object = text.index("torch:2.9")
     for word in ("no-shared-memory", "no-gang", "NCCL_NET", "strict"):
         assert 0 < text.replace("<wbr>", "").index(word) < first_object
@@ -79,7 +79,7 @@ def test_fields_without_effect_do_not_push_a_rule_out_of_sight(form: str, tmp_pa
     text = load(form)(
         review(tmp_path, TWO, TWO | {"trainc.yaml": f"{many}lint: {{disable: [no-gang]}}\n"}), color=False
     )
-    assert "no-gang" in "\n".join(text.splitlines()[:6])
+    assert "no-gang" in "\n".join(text.splitlines()[:9])
     assert len(text) < 65_536
 
 
@@ -142,7 +142,7 @@ def test_every_format_shows_the_annotations_first(form: str, tmp_path: Path) -> 
     before, after = SITUATIONS["annotations"]
     changed = after | {"jobs/one.yaml": after["jobs/one.yaml"].replace("cpu: 16", "cpu: 32")}
     text = load(form)(review(tmp_path, before, changed), color=False).replace("<wbr>", "")
-    assert "4 settings change, 1 JobSet changes" in text
+    assert "1 to change, 4 settings changed" in text
     assert 0 < text.index("trainc.dev/lint-ignore") < text.index("no-resources") < text.index("limits.cpu")
 
 
@@ -157,5 +157,5 @@ def test_unknown_rules_and_accelerators_do_not_push_an_annotation_out_of_sight(f
         "trainc.yaml": f"accelerators:\n  nvidia.com/gpu:\n    env:\n{env}",
     }
     text = load(form)(review(tmp_path, before, after), color=False)
-    assert "no-gang" in "\n".join(text.splitlines()[:8])
+    assert "no-gang" in "\n".join(text.splitlines()[:11])
     assert len(text) < 65_536

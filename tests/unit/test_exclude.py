@@ -202,7 +202,7 @@ def test_each_side_of_a_review_has_its_own_patterns() -> None:
     done = run("diff", "HEAD")
     assert done.code == 0
     assert "trainc.yaml:1: setting exclude" in done.out
-    assert "- removed JobSet b" in done.out
+    assert "- removed b (JobSet)" in done.out
     commit("new")
     assert run("diff", "HEAD~1..HEAD").out == done.out.replace("HEAD -> the working tree", "HEAD~1 -> HEAD")
     assert run("diff", "HEAD~1..HEAD", "--exclude", "/old").out.count("JobSet b") == 0

@@ -225,7 +225,7 @@ def test_a_rendered_side_of_a_review_must_be_readable() -> None:
     for side in ("old", "new"):
         write_either(f"{side}/finetune.yaml", jobset)
         write_either(f"{side}/claim.yaml", CLAIM)
-    assert run("diff", "old", "new").out.startswith("old -> new: nothing changes: 2 objects are unchanged")
+    assert run("diff", "old", "new").out.startswith("old -> new\nnothing changes: 2 objects are unchanged")
     write_either("new/claim.yaml", TEMPLATE)
     done = run("diff", "old", "new")
     assert (done.code, "new/claim.yaml:1:2: error[yaml]" in done.reported) == (1, True)

@@ -283,7 +283,7 @@ def test_a_review_pairs_by_prefix(tmp_path: Path) -> None:
     [name] = names(tmp_path / "again", new)
     assert (found["status"], found["newName"], found["name"] != name) == ("changed", name, True)
     assert [change["new"] for change in found["changes"]] == ["docker.io/acme/a:2"]
-    assert f"must be recreated as {name}: " in text
+    assert f"starts a new JobSet {name}; pruning stops the old one\n" in text
 
 
 def test_a_review_pairs_by_file_where_several_share_the_prefix(tmp_path: Path) -> None:
@@ -321,9 +321,9 @@ def test_a_review_of_a_hostfile(tmp_path: Path) -> None:
     jobs[1]["spec"]["trainer"]["numProcPerNode"] = 4
     text, [*_, found] = reviewed(tmp_path, {"a": [runtime, jobs[0]]}, {"a": [runtime, jobs[1]]})
     [name] = names(tmp_path / "again", runtime, jobs[1])
-    assert found["effect"] == "new-object"
+    assert found["effect"] == "new-name"
     assert (found["kind"], found["newName"]) == ("ConfigMap", f"{name}-mpi-hostfile")
-    assert "the name contains a hash, which changes" in text
+    assert "created under the new name; pruning deletes the old ConfigMap" in text
 
 
 def test_objects_under_another_name_are_those_of_the_pipeline(tmp_path: Path) -> None:

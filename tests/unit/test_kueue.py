@@ -538,7 +538,7 @@ def test_queues_with_a_job_that_is_never_admitted() -> None:
     done = run("queues", str(GOLDEN / "wrong-kueue-quota"))
     assert done.code == 1
     assert "never-admitted" in done.err
-    assert done.out.splitlines()[-1].split() == ["nvidia.com/gpu", "h100=32,", "a100=16", "64"]
+    assert done.out.splitlines()[-1].split() == ["nvidia.com/gpu", "h100=32,", "a100=16", "64", "of", "48,", "exceeded"]
 
 
 def test_a_queue_name_with_control_characters_is_escaped(empty_folder: Path) -> None:

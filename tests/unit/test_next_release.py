@@ -175,7 +175,7 @@ def test_a_field_of_the_release_for_an_older_one(project: Project, field: str, h
 def test_the_preview_of_an_upgrade_without_effects(project: Project) -> None:
     project.write(OLD)
     preview = project.run("diff", "job.yaml", version="2.4..2.5")
-    assert preview.startswith("Trainer v2.4 -> Trainer v2.5: nothing changes: 1 object is unchanged")
+    assert preview.startswith("Trainer v2.4 -> Trainer v2.5\nnothing changes: 1 object is unchanged")
     assert "warning[no-counterpart]: spec.managedBy is dropped" in preview
 
 

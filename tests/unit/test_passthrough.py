@@ -158,7 +158,7 @@ def test_diff_of_revisions_has_the_documents_of_each() -> None:
     commit()
     done = run("diff", "HEAD~1..HEAD")
     assert done.code == 0, done.err
-    assert "PersistentVolumeClaim ml/new" in done.out
+    assert "PersistentVolumeClaim new" in done.out
     assert "ml/not" not in done.out
 
 

@@ -368,18 +368,16 @@ def test_diff_names_the_patch_and_the_jobs_that_it_reaches() -> None:
     write("platform/priority.yaml", PRIORITY.replace("research", "prod"))
     out = run("diff", "HEAD", "jobs").out
     for cause in (
-        "trainc.yaml:3: patch 1 of trainc.yaml, spec.trainer.env[PROXY].value: old -> new\n  changes 2 JobSets: ",
-        "trainc.yaml:5: patch 2 of trainc.yaml, spec.ttlSecondsAfterFinished: 60 -> 90\n  changes 2 JobSets: ",
+        "trainc.yaml:3: setting patches[0].patch.spec.trainer.env[PROXY].value: old -> new\n  changes 2 jobs: ",
         'platform/priority.yaml:6: patch "platform/priority.yaml", ',
-        "trainc.yaml:5: setting patches[1].patch[0].value: 60 -> 90\n  changes 2 JobSets: ",
+        "trainc.yaml:5: setting patches[1].patch[0].value: 60 -> 90\n  changes 2 jobs: ",
     ):
         assert cause in out, out
     patches("")
     os.remove("trainc.yaml")
     out = run("diff", "HEAD", "jobs").out
-    assert "trainc.yaml:5 (before): patch 2 of trainc.yaml, spec.ttlSecondsAfterFinished" in out, out
     assert "trainc.yaml:2 (before): setting patches is removed" in out, out
-    assert out.count("changes 2 JobSets") == 4, out
+    assert out.count("changes 2 jobs") == 2, out
 
 
 # Invalid patches

@@ -486,7 +486,7 @@ def test_a_range_needs_one_tree(empty_folder: Path) -> None:
     assert "give only paths" in run("diff", "--trainer-version", "2.2..", "main").err
     (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("xgboost-distributed")))
     done = run("diff", "--trainer-version", "2.2..", "job.yaml")
-    assert done.out.startswith("Trainer v2.2 -> Trainer v2.4: 1 JobSet changes")
+    assert done.out.startswith("Trainer v2.2 -> Trainer v2.4\n1 to change")
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json", "html"])

@@ -30,6 +30,7 @@ Role = Literal[
     "kept",
     "link",
     "project",
+    "parameters",
 ]
 """The role of an entry, before its content is read.
 
@@ -45,6 +46,7 @@ submodule a folder of a commit whose files are in another repository
 link      a link below the paths; its target is read, too, if it was not read before
 kept      a file in the output folder that the setting `keep` names
 project   the folder of another project, which has settings of its own
+parameters a hidden file with which Argo CD overrides the source of an Application; only a review reads it
 """
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")

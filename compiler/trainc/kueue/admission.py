@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Document, Path
     from trainc.kueue.flavors import Assigned, Assignment, Misfit
-    from trainc.kueue.kueue_objects import Cluster, ClusterQueue, LocalQueue
+    from trainc.kueue.kueue_objects import Cluster, ClusterQueue, CohortNode, LocalQueue
     from trainc.kueue.podsets import PodSet
 
 DEFAULT: Final = "default"
@@ -176,6 +176,12 @@ class Admission:
         names = self.capacity.parents(queue.node.parent)
         broken = [name for name in names if ("Cohort", "", name) in self.cluster.unreadable]
         return f"Cohort {broken[0]} has errors" if broken else ""
+
+    def knows_cohorts(self, node: CohortNode) -> bool:
+        """Return whether the repository decides how much a queue of a cohort can borrow."""
+        cluster, capacity = self.cluster, self.capacity
+        several = any(kind in ("ClusterQueue", "Cohort") for kind, _, _ in cluster.alternatives)
+        return not (several or self._broken or capacity.is_alone(node) or not capacity.parents(node.parent))
 
     def _missing_quota(self, queue: ClusterQueue) -> str:
         """Return an object from which a queue could borrow and that the repository lacks or that has errors."""

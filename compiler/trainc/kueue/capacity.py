@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 from trainc.kueue.kueue_objects import UNLIMITED, Cell, CohortNode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from trainc.kueue.kueue_objects import Cluster
 
 MOST_LEVELS: Final = 64
@@ -97,6 +99,16 @@ class Capacity:
         for name in reversed(names[:-1]):
             available = self._reachable_quota(self._node(name), cell, self._subtree(name).get(cell, 0), available)
         return self._reachable_quota(node, cell, nominal, available)
+
+    def joint_maximum(self, nodes: Iterable[CohortNode], cell: Cell) -> int:
+        """Return how much some queues of one tree can have together: the shared quota, and what they do not lend."""
+        nodes = list(nodes)
+        names = [self.parents(node.parent) for node in nodes]
+        shared = self._subtree(names[0][-1]).get(cell, 0)
+        own = [_local(node, cell, node.quotas[cell].nominal) for node in nodes if cell in node.quotas]
+        between = dict.fromkeys(name for above in names for name in above[:-1])
+        own += [_local(self._node(name), cell, self._subtree(name).get(cell, 0)) for name in between]
+        return min(UNLIMITED, shared + sum(own))
 
     def height(self, node: CohortNode, cell: Cell, value: int) -> int:
         """Return the height of the lowest subtree with quota for a value: 0 if the queue need not borrow."""

@@ -4,7 +4,8 @@ Reads    two sides (`sides`): sources, rendered manifests or git revisions.
 Returns  a Review (`reviewed`): the changed settings, with the objects whose causes name them, and lint annotations
          (`changes.changed_settings`); the added, removed and changed objects, each change with its consequence
          (`consequences`) and cause (`causes`); the changes grouped by cause, so that one edit of a runtime is an entry;
-         the differences that are not compared (`sides.side_files`); and the resources that the pods request before and
+         the differences that are not compared (`sides.side_files`); the objects that move to another folder
+         (`sides.moves`); and the resources that the pods request before and
          after. `formats/<format>.py` writes it.
 """
 
@@ -17,25 +18,35 @@ from trainc.base.kinds import JOBSET
 from trainc.budget import Meter
 from trainc.compilation import environment_runs
 from trainc.compilation.lost_data import loses_data, used_config_maps
-from trainc.diagnostics import Diagnostic, Location
+from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
 from trainc.pods import footprint
+from trainc.provenance.tracing.correspondence import value_at
 from trainc.review import sides
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changed_settings, changes, renamed_jobs, shown
 from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.commits import branch_merges
-from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
+from trainc.review.consequences import after_upgrade, as_a_whole, judge, under_new_name
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
 from trainc.review.review_notes import unused_runtimes, upgrade_notes, with_objects_ahead
-from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed, with_objects
+from trainc.review.reviewed import (
+    Cause,
+    ChangedSetting,
+    Line,
+    ObjectSource,
+    PodNumbers,
+    Review,
+    Reviewed,
+    with_objects,
+)
 from trainc.review.sides import side_files, side_pairs
+from trainc.review.sides.moves import MovableDocuments
 from trainc.review.sides.side_pairs import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compiled, Run
-    from trainc.diagnostics import ObjectId, Place
     from trainc.pipeline.plan import Plan
     from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
@@ -59,13 +70,16 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
             spec.commit.objects.meter = meter
     found, note = side_pairs.project_pairs(old, new, run, meter)
     parts: list[tuple[str, Review]] = []
+    movable = MovableDocuments()
     for pair in found:
-        parts += _compare_project(*pair, run, reporting, meter, several=len(found) > 1)
+        parts += _compare_project(*pair, run, reporting, meter, movable, several=len(found) > 1)
     if len(found) > 1:
         release = sides.settings_of(found[0][1], run).release
         moved = with_moved_objects([review for _, review in parts], release)
         parts = [(name, review) for (name, _), review in zip(parts, moved, strict=True)]
     review = merge_reviews(parts)
+    if not review.failed:
+        review = review._replace(moves=movable.moves(old, new, meter))
     if review.is_empty and not (review.pods or review.diagnostics):
         review = review._replace(diagnostics=(sides.no_jobs(old, new),))
     notes = (note,) if note is not None else ()
@@ -84,10 +98,11 @@ def _compare_project(
     run: Run,
     reporting: Callable[[SideSpec], Settings] | None,
     meter: Meter,
+    movable: MovableDocuments,
     *,
     several: bool,
 ) -> list[tuple[str, Review]]:
-    """Return the review of each environment of a project; `meter` counts the work of all projects."""
+    """Return the review of each environment of a project; `meter` and `movable` are those of all projects."""
     names = sides.environments(old, new, run)
     if isinstance(names, Diagnostic):
         return [("", Review(old.name, new.name, diagnostics=(names,)))]
@@ -106,7 +121,7 @@ def _compare_project(
     if any(review.failed for _, review in found):
         return found
     causes = {cause.at.file for _, review in found for each in review.objects for cause in each.causes}
-    rows = side_files.not_compared(before.side_files, after.side_files, causes)
+    rows = side_files.not_compared(before.side_files, after.side_files, causes, movable)
     faults = side_files.submodule_faults(rows, after.side_files)
     return [*found, ("", Review(old.name, new.name, diagnostics=faults, not_compared=() if faults else tuple(rows)))]
 
@@ -181,7 +196,7 @@ def _compare(
     before, after = sides.comparable_sides(before, after)
     reviewer = _Reviewer(before, after)
     pairs = list(_pairs(before, after))
-    found, warnings = with_objects_ahead([reviewed for pair in pairs if (reviewed := reviewer.review(*pair))])
+    found = with_objects_ahead([reviewed for pair in pairs if (reviewed := reviewer.review(*pair))])
     return Review(
         old=old.name,
         new=new.name,
@@ -189,7 +204,7 @@ def _compare(
         objects=found,
         unchanged=len(pairs) - len(found),
         pods=() if is_empty else (_pods(before, after),),
-        diagnostics=(*diagnostics, *warnings),
+        diagnostics=diagnostics,
         skipped=skipped,
     )
 
@@ -202,6 +217,7 @@ def _pods(before: Side, after: Side) -> PodNumbers:
         before=footprint.by_queue(item.tree for item in before.items),
         after=footprint.by_queue((item.own or item).tree for item in after.items),
         cluster=None if "rendered" in contents else own.settings.cluster,
+        queues=after.queues,
     )
 
 
@@ -290,26 +306,29 @@ class _Reviewer:
             return None
         compiled = old.job is not None and new.job is not None
         judgement = judge(new.id.kind, old.tree, tree, found, self.release, compiled=compiled)
-        judgement = with_new_name(judgement, len(naming))
-        if new.own is not None and not new.is_renamed:
-            judgement = recreated(judgement)
+        new_name = self._new_name(old, new, judgement)
+        id = new.own.id if new.own is not None and new.is_renamed else new.id
         if self._is_upgrade(old, new):
             judgement = after_upgrade(new.id.kind, judgement)
+        elif new_name or new.own is not None:
+            judgement = under_new_name(len(found))
         else:
-            judgement = as_a_whole(new.id.kind, judgement)
-        lines = tuple(self._lines(old, new, found, judgement))
-        id = new.own.id if new.own is not None and new.is_renamed else new.id
+            judgement = as_a_whole(judgement)
+        sources = self._source(old, old=True), self._source(new)
+        is_other = _name(old.id) != _name(id)
         return Reviewed(
             status="changed",
             id=id,
-            lines=lines,
+            source=sources[1],
+            lines=tuple(self._lines(old, new, found, judgement)),
             refused=judgement.refused,
             known=judgement.known,
             at=self._item_location(new),
             before=old.tree,
             after=tree,
-            renamed=old.id if _name(old.id) != _name(id) else None,
-            new_name=self._new_name(old, new, judgement),
+            renamed=old.id if is_other else None,
+            renamed_source=sources[0].name if is_other and sources[0].name != sources[1].name else "",
+            new_name=new_name,
         )
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
@@ -323,11 +342,22 @@ class _Reviewer:
         if old.job is not None and new.job is not None:
             known = self.causes.compare(old.job.plan, new.job.plan)
         for change, consequence in zip(changes, judgement.consequences, strict=True):
-            edit = known.cause(old.position, new.position, change) if known else None
+            edit = known.cause(old.position, new.position, change) if known else self._own_edit(old, new, change)
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
             cause = self._cause(edit) if edit else None
             yield Line(shown(change, old.tree, new.tree), consequence, cause)
+
+    def _own_edit(self, old: SideItem, new: SideItem, change: Change) -> InputEdit | None:
+        """Return the change of a copied document as its own cause, unless its file has the same value on both sides."""
+        if old.job or new.job or any(side.content != "compiled" for side in self.sides.values()):
+            return None
+        written = old.document.unedited, new.document.unedited
+        values = value_at(written[0], change.old_path), value_at(written[1], change.new_path)
+        if values[0] == values[1]:
+            return None
+        at = Place(new.document, change.new_path[:-1] if change.kind == "removed" else change.new_path)
+        return InputEdit("document", f"the {new.id.kind}", change, at, (old.tree, new.tree))
 
     def setting(self, edit: SettingEdit) -> ChangedSetting:
         """Return a changed setting without secrets."""
@@ -345,6 +375,7 @@ class _Reviewer:
         return Reviewed(
             status="removed" if new is None else "added",
             id=own.id,
+            source=self._source(item, old=new is None),
             cause=cause,
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,
@@ -382,6 +413,14 @@ class _Reviewer:
         found = digest(own.job.objects)  # Kueue also rejects changes that the hash does not cover
         is_same = old.job is not None and digest(old.job.objects) == found
         return "" if is_same else f"{own.id.name}-{found}"
+
+    def _source(self, item: SideItem, *, old: bool = False) -> ObjectSource:
+        """Return what an object is compiled or copied from, with the names that its file gives."""
+        document = item.document
+        name = ObjectId.from_source(document.unedited).qualified_name
+        # The environments of rendered objects have files of their own.
+        file = "" if item.environment else self.sides[old].file(document.file)
+        return ObjectSource("" if item.job is not None else item.id.kind, name, file)
 
     def _item_location(self, item: SideItem, *, old: bool = False) -> Location:
         return self._location(item.document.file, item.document.line, item.document.column, old=old)

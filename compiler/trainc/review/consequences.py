@@ -41,40 +41,58 @@ Effect = Literal[
     "ahead",
     "withheld",
     "while-suspended",
+    "new-name",
     "restarts",
     "new-object",
     "refused",
     "unknown",
 ]
 
-WORDS: Final[dict[Effect, str]] = {
-    "unknown": "has an unknown effect",
-    "in-place": "applies in place",
+SHORT: Final[dict[Effect, str]] = {
+    "unknown": "effect unknown",
+    "in-place": "applied in place",
+    "new-jobs": "new jobs only",
+    "starts": "starts",
+    "stops": "stops",
+    "ahead": "ahead of the JobSet",
+    "withheld": "not applied",
+    "while-suspended": "only while suspended",
+    "new-name": "new name",
+    "restarts": "recreated by Argo CD",
+    "new-object": "recreate",
+    "refused": "rejected",
+}
+"""The label of each effect, from the least to the most severe."""
+RANK: Final = {effect: rank for rank, effect in enumerate(SHORT)}
+_SENTENCES: Final[dict[Effect, str]] = {
+    "unknown": "trainc does not know the cluster's rules for this kind",
+    "in-place": "applied in place",
     "new-jobs": "applies to new jobs",
     "starts": "starts the job",
     "stops": "stops the job: its pods are deleted",
-    "ahead": "applies before the JobSet is recreated",
-    "withheld": "is not applied",
-    "while-suspended": "applies only while the JobSet is suspended",
-    "restarts": "restarts the job",
-    "new-object": "must be recreated",
-    "refused": "is rejected",
+    "ahead": "applied, although the JobSet is not: running pods may read the new value",
+    "withheld": "not applied: the cluster rejects the {kind} because of another change",
+    "while-suspended": "the cluster accepts this change only while the JobSet is suspended",
+    "new-name": "created under the new name; pruning deletes the old {kind}",
+    "restarts": "Argo CD deletes and recreates the JobSet: a running one loses its training",
+    "new-object": "the cluster rejects this change: delete the {kind} first, or give it another name",
+    "refused": "the cluster rejects the new {kind}",
 }
-"""The text of each effect, from the least to the most severe."""
-RANK: Final = {effect: rank for rank, effect in enumerate(WORDS)}
+_RECREATED: Final = (
+    "the cluster rejects this change: delete the JobSet first (a running one loses its training), "
+    "or use --name-suffix-hash"
+)
+_NEW_JOBSET: Final = "starts a new JobSet{name}; pruning stops the old one"
+GUIDE: Final = "docs/gitops.md#update-a-jobset"
+"""The section about the changes that a cluster rejects."""
 
-IMMUTABLE: Final = "the field is immutable"
 IMMUTABLE_DATA: Final = "the object sets immutable: true"
-IMMUTABLE_NAME: Final = "names are immutable"
-NEW_NAME: Final = "the name contains a hash, which changes"
 SAME: Final = "the new value is equivalent"
-PODS: Final = "its pods keep the old fields, but read this one"
 SUSPENDED: Final = "the JobSet is suspended"
 AT_ONCE: Final = "the API server rejects the change of a running JobSet as a whole"
 AGAIN: Final = "the upgraded controller applies it again"
 RUNNING: Final = "running jobs keep the old value"
 STUCK: Final = "running jobs keep the old value, and suspended ones do not resume: JobSet rejects the change"
-REPLACED: Final = "Argo CD deletes and recreates the JobSet (sync-options Force=true,Replace=true)"
 
 
 class Consequence(NamedTuple):
@@ -83,6 +101,17 @@ class Consequence(NamedTuple):
     effect: Effect
     why: str = ""
     """The reason; empty if the effect is self-explanatory."""
+
+    def sentence(self, kind: str, new_name: str = "") -> str:
+        """Return what the cluster does with the change of an object of a kind, which gets a new name or none."""
+        if kind == JOBSET.kind and self.effect == "new-object":
+            said = _RECREATED
+        elif kind == JOBSET.kind and self.effect == "new-name":
+            said = _NEW_JOBSET.replace("{name}", f" {new_name}" if new_name else "")
+        else:
+            said = _SENTENCES[self.effect]
+        mark = "; " if ":" in said else ": "
+        return said.format(kind=kind) + (f"{mark}{self.why}" if self.why else "")
 
 
 class Judgement(NamedTuple):
@@ -114,40 +143,27 @@ def judge(
     return Judgement(tuple(Consequence("unknown") for _ in changes), known=False)
 
 
-def as_a_whole(kind: str, judgement: Judgement) -> Judgement:
+def as_a_whole(judgement: Judgement) -> Judgement:
     """Return the effects of the changes of an object that the API server accepts or rejects as a whole.
 
     One change that it rejects holds back all others.
     """
     effects = {each.effect for each in judgement.consequences}
-    if "refused" in effects:
-        other = Consequence("withheld", f"the API server rejects the {kind}")
-    elif "new-object" in effects:
-        other = Consequence("withheld", f"the {kind} must be recreated first")
+    kept: tuple[Effect, ...]
+    if effects & {"refused", "new-object"}:
+        other, kept = Consequence("withheld"), ("refused", "new-object")
     elif "while-suspended" in effects:
-        other = Consequence("while-suspended", AT_ONCE)
+        other, kept = Consequence("while-suspended", AT_ONCE), ("while-suspended",)
     else:
         return judgement
-    kept = ("refused", "new-object") if other.effect == "withheld" else ("while-suspended",)
     return judgement._replace(
         consequences=tuple(each if each.effect in kept else other for each in judgement.consequences)
     )
 
 
-def with_new_name(judgement: Judgement, count: int) -> Judgement:
-    """Return the effects of the changes of an object, of which the first ones are its name and its namespace."""
-    names = (Consequence("new-object", IMMUTABLE_NAME),) * count
-    return judgement._replace(consequences=(*names, *judgement.consequences[count:]))
-
-
-def recreated(judgement: Judgement) -> Judgement:
-    """Return the effects of the changes of an object that gets a new name."""
-    return judgement._replace(
-        consequences=tuple(
-            each if each.effect == "new-object" else Consequence("new-object", NEW_NAME)
-            for each in judgement.consequences
-        )
-    )
+def under_new_name(count: int) -> Judgement:
+    """Return the effects of the changes of an object that gets a new name: a new object is created."""
+    return Judgement((Consequence("new-name"),) * count)
 
 
 def after_upgrade(kind: str, judgement: Judgement) -> Judgement:
@@ -254,13 +270,13 @@ class _Rules:
         if not before or not after or not {*before}.isdisjoint(after):
             return ""
         verb = "becomes" if len(before) == 1 else "become"
-        return f"; all host names change, because {listed(before)} {verb} {listed(after)}"
+        return f"all host names change, because {listed(before)} {verb} {listed(after)}"
 
     def consequence(self, change: Change) -> Consequence:
         """Return the effect of one change."""
         top, *rest = change.path
         if top == "metadata" and rest and rest[0] in update.NAMES:
-            return Consequence("new-object", IMMUTABLE_NAME)
+            return Consequence("new-object")
         if top == "metadata" and (found := self._effect_by_kueue(change)):
             return found
         if top != "spec":
@@ -293,7 +309,7 @@ class _Rules:
         if not (around or update.while_suspended(path)) or not _is_same_at(change, *self.without_queueing):
             immutable = self._immutable_change()
             is_name = path[2:] in ((), ("name",))
-            return immutable._replace(why=immutable.why + self.new_hosts) if is_name else immutable
+            return immutable._replace(why=self.new_hosts) if is_name else immutable
         return self._while_suspended()
 
     @cached_property
@@ -314,16 +330,16 @@ class _Rules:
         if all(each.accepted for each in contained):
             return Consequence("in-place", SUSPENDED if self.suspended else "")
         if all(each.accepted or each.while_suspended for each in contained):
-            return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended", NOT_RUNNING)
-        return self._immutable_change()._replace(why=REPLACED if self.replaced else NOT_EXISTING)
+            return Consequence("restarts") if self.replaced else Consequence("while-suspended", NOT_RUNNING)
+        return self._immutable_change()._replace(why="" if self.replaced else NOT_EXISTING)
 
     def _while_suspended(self) -> Consequence:
         if self.suspended:
             return Consequence("in-place", SUSPENDED)
-        return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended")
+        return Consequence("restarts") if self.replaced else Consequence("while-suspended")
 
     def _immutable_change(self) -> Consequence:
-        return Consequence("restarts", REPLACED) if self.replaced else Consequence("new-object", IMMUTABLE)
+        return Consequence("restarts") if self.replaced else Consequence("new-object")
 
 
 def _compared(jobs: Any) -> Tree:

@@ -3,7 +3,7 @@
 Reads    the identity of an object.
 Returns  whether its kind is important. A format lists important objects first, and never leaves one out of a list that
          is too long. A kind is important unless it is in `ORDINARY`: trainc does not know what a controller does with
-         an object of another group. JobSets run code, too, but they are the subject of a review and have own entries.
+         an object of another group. A JobSet also runs code, but a review is about JobSets, which have entries.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from trainc.compilation import ONLY_NOT_FOUND, environment_runs
 from trainc.pods.footprint import NOTHING
 from trainc.review.changes import changes, shown
 from trainc.review.consequences import as_a_whole, judge
+from trainc.review.queue_figures import summed_uses
 from trainc.review.reviewed import Line, PodNumbers, Review, Reviewed
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
         pods=tuple(_pods(by_name)),
         diagnostics=diagnostics,
         skipped=_skipped(reviews),
-        not_compared=tuple(dict.fromkeys(row for review in reviews for row in review.not_compared)),
+        not_compared=tuple({repr(row): row for review in reviews for row in review.not_compared}.values()),
     )
 
 
@@ -56,7 +57,8 @@ def _pods(by_name: Iterable[tuple[str, Review]]) -> Iterator[PodNumbers]:
     for name, pods in ((name, pods) for name, review in by_name for pods in review.pods):
         known = merged.setdefault((name, pods.cluster), PodNumbers({}, {}, name, pods.cluster))
         before, after = _sum(known.before, pods.before), _sum(known.after, pods.after)
-        merged[name, pods.cluster] = known._replace(before=before, after=after)
+        queues = tuple(summed_uses((*known.queues, *pods.queues)))
+        merged[name, pods.cluster] = known._replace(before=before, after=after, queues=queues)
     yield from merged.values()
 
 
@@ -151,7 +153,7 @@ def _changed(old: Reviewed, new: Reviewed, release: TrainerRelease) -> Reviewed 
     differing = changes(before, after)
     if not differing:
         return None
-    judgement = as_a_whole(new.id.kind, judge(new.id.kind, before, after, differing, release, compiled=True))
+    judgement = as_a_whole(judge(new.id.kind, before, after, differing, release, compiled=True))
     lines = zip(differing, judgement.consequences, strict=True)
     return new._replace(
         status="changed",

@@ -19,11 +19,10 @@ from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET
 from trainc.diagnostics import Diagnostic, ObjectId, Place
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import listed
 from trainc.pipeline import frameworks
 from trainc.pipeline.library import key_of
 from trainc.review.changes import changes
-from trainc.review.consequences import NEW_NAME, PODS, Consequence
+from trainc.review.consequences import Consequence
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
@@ -34,11 +33,10 @@ if TYPE_CHECKING:
     from trainc.review.sides import Side
 
 
-AHEAD_OF_JOBSET: Final = Declaration(
-    "ahead-of-jobset", ("job",), "Change applies before its JobSet is recreated", "warning", trainc_only=True
-)
-UNCHANGED: Final = frozenset({"new-object", "while-suspended", "refused"})
+UNCHANGED: Final = frozenset({"new-object", "while-suspended", "refused", "new-name"})
 """The effects with which a running JobSet stays as it is."""
+NEW_NAME: Final = Consequence("new-name")
+AHEAD: Final = Consequence("ahead")
 READ: Final = frozenset({"data", "binaryData", "spec"})
 """The fields of other objects that the pods, or their scheduler, read."""
 UNUSED_RUNTIME: Final = Declaration(
@@ -49,27 +47,23 @@ TRAINER_UPGRADE: Final = Declaration(
 )
 
 
-def with_objects_ahead(objects: Sequence[Reviewed]) -> tuple[tuple[Reviewed, ...], tuple[Diagnostic, ...]]:
-    """Return the objects with the effects of changes that apply before their JobSet, and the warnings."""
+def with_objects_ahead(objects: Sequence[Reviewed]) -> tuple[Reviewed, ...]:
+    """Return the objects with the effects of changes that apply before their JobSet, or with it under a new name."""
     wanted = {_key(each) for each in objects if each.id.kind != JOBSET.kind and any(map(_is_ahead, each.lines))}
     jobsets = _readers(objects, wanted) if wanted else {}
     if not jobsets:
-        return tuple(objects), ()
-    found, warnings = [], []
+        return tuple(objects)
+    found = []
     for reviewed in objects:
         jobset = jobsets.get(_key(reviewed)) if reviewed.id.kind != JOBSET.kind else None
-        ahead = [line for line in reviewed.lines if _is_ahead(line)]
-        if jobset is None or not ahead:
+        if jobset is None:
             found.append(reviewed)
             continue
-        if jobset.new_name:
-            effect, changed = Consequence("new-object", NEW_NAME), [*reviewed.lines]
-        else:
-            effect, changed = Consequence("ahead", PODS), ahead
-            warnings.append(_warning(reviewed, ahead, jobset))
+        ahead = [line for line in reviewed.lines if _is_ahead(line)]
+        changed, effect = (reviewed.lines, NEW_NAME) if jobset.effect == "new-name" else (ahead, AHEAD)
         lines = (line._replace(consequence=effect) if line in changed else line for line in reviewed.lines)
         found.append(reviewed._replace(lines=tuple(lines)))
-    return tuple(found), tuple(warnings)
+    return tuple(found)
 
 
 def _key(reviewed: Reviewed) -> tuple[str, str]:
@@ -103,17 +97,6 @@ def _strings(tree: Any) -> Iterator[str]:
     elif isinstance(tree, dict | list):
         for value in tree.values() if isinstance(tree, dict) else tree:
             yield from _strings(value)
-
-
-def _warning(reviewed: Reviewed, lines: Sequence[Line], jobset: Reviewed) -> Diagnostic:
-    fields, name = listed(line.change.field for line in lines), f'{reviewed.id.kind} "{reviewed.id.name}"'
-    return Diagnostic.declared(
-        AHEAD_OF_JOBSET,
-        f'{fields} of {name} would change while JobSet "{jobset.id.name}" keeps its pods',
-        f'delete JobSet "{jobset.id.name}" before you apply the change, or use --name-suffix-hash',
-        object=reviewed.id,
-        place=reviewed.at,
-    )
 
 
 def unused_runtimes(before: Side, after: Side) -> Iterator[Diagnostic]:

@@ -19,14 +19,16 @@ from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
 from trainc.review.consequences import RANK, Consequence, most_severe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
+    from trainc.kueue.usage import QueueUse
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
+    from trainc.review.sides.moves import FolderMove
     from trainc.review.sides.side_files import NotCompared, Status
 TRAINER_VERSION: Final = "trainerVersion"
 
@@ -54,6 +56,21 @@ class Cause(NamedTuple):
         return (self.by, self.field, self.at, self.gone, self.edit.kind)
 
 
+class ObjectSource(NamedTuple):
+    """What an object comes from: a job of the repository, or a document that is copied or rendered."""
+
+    kind: str
+    """The kind of the document; empty for a job."""
+    name: str
+    """The namespace and the name that the file gives, without those of an environment: `nlp/llama`."""
+    file: str
+
+    @property
+    def title(self) -> str:
+        """Its name, with the kind of a document that is no job."""
+        return f"{self.kind} {self.name}" if self.kind else self.name
+
+
 class Line(NamedTuple):
     """One change of an object, with its consequence and cause."""
 
@@ -70,6 +87,7 @@ class Reviewed(NamedTuple):
     status: Status
     id: ObjectId
     """The identity of the new object, or of the old one if it was removed."""
+    source: ObjectSource
     lines: tuple[Line, ...] = ()
     """Its changes; empty for an added or removed object."""
     refused: tuple[Violation, ...] = ()
@@ -85,6 +103,8 @@ class Reviewed(NamedTuple):
     after: Tree | None = None
     renamed: ObjectId | None = None
     """The identity of the old object, if it differs."""
+    renamed_source: str = ""
+    """The old name in the source file, if it differs."""
     new_name: str = ""
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
@@ -127,6 +147,7 @@ class CauseGroup(NamedTuple):
     """All changes with one cause, or with an unknown one."""
 
     cause: Cause | None
+    """None if unknown; of a setting, the first one."""
     objects: tuple[Reviewed, ...]
     """The changed objects, in the order of the review."""
     lines: tuple[tuple[Line, tuple[Reviewed, ...]], ...]
@@ -134,6 +155,8 @@ class CauseGroup(NamedTuple):
     the first object."""
     settings: tuple[ChangedSetting, ...] = ()
     """Without a known cause, the changed settings, one of which may be the cause."""
+    setting: ChangedSetting | None = None
+    """The changed setting that is the cause."""
 
     @property
     def effect(self) -> Effect:
@@ -169,6 +192,8 @@ class PodNumbers(NamedTuple):
     """The environment; empty for a project without environments."""
     cluster: str | None = None
     """The environment's cluster, empty for a project with one cluster; None if it is unknown."""
+    queues: tuple[QueueUse, ...] = ()
+    """What the JobSets request from Kueue's queues after the change, beside the quotas."""
 
 
 class Review(NamedTuple):
@@ -191,11 +216,13 @@ class Review(NamedTuple):
     """The files in folders that were skipped on either side."""
     not_compared: tuple[NotCompared, ...] = ()
     """The other differences between the files of the sides, by file."""
+    moves: tuple[FolderMove, ...] = ()
+    """The objects whose documents move to another folder, which changes the Application that deploys them."""
 
     @property
     def is_empty(self) -> bool:
         """Whether the sides do not differ."""
-        return not (self.objects or self.settings or self.not_compared)
+        return not (self.objects or self.settings or self.not_compared or self.moves)
 
     @property
     def failed(self) -> bool:
@@ -210,19 +237,39 @@ class Review(NamedTuple):
         """Return the number of objects that were added, removed or changed, in all environments."""
         return sum(found.number for found in self.with_status(status))
 
-    @property
-    def recreated(self) -> list[Reviewed]:
-        """The objects that must be recreated."""
-        return [found for found in self.with_status("changed") if found.effect == "new-object"]
+    def with_effect(self, effect: Effect) -> list[Reviewed]:
+        """Return the changed objects whose most severe effect this is."""
+        return [found for found in self.with_status("changed") if found.effect == effect]
 
     @property
     def lost(self) -> list[Reviewed]:
         """The removed objects whose deletion loses data."""
         return [found for found in self.with_status("removed") if found.loses_data]
 
+    @property
+    def counts(self) -> Counts:
+        """The numbers of objects in all environments."""
+        return _counts("", ((each, each.number) for each in self.objects))
+
+    @property
+    def counts_of_environments(self) -> list[Counts]:
+        """The numbers of objects of each environment that changes; none for a project without environments."""
+        by_name: dict[str, list[tuple[Reviewed, int]]] = {
+            each.environment: [] for each in self.pods if each.environment
+        }
+        for reviewed in self.objects:
+            for name in reviewed.environments:
+                by_name.setdefault(name, []).append((reviewed, 1))
+        return [_counts(name, objects) for name, objects in by_name.items() if objects]
+
     def groups(self) -> list[CauseGroup]:
-        """Return the changes by cause; the cause that changes most objects comes first."""
-        return [self._with_settings(group) for group in grouped(self.with_status("changed"))]
+        """Return the changes by cause: first those of settings, then the cause that changes most objects."""
+        return [self._with_settings(group) for group in grouped(self.with_status("changed"), self.settings)]
+
+    def other_settings(self, groups: Iterable[CauseGroup]) -> list[ChangedSetting]:
+        """Return the changed settings that are the cause of no group."""
+        shown = {id(group.setting) for group in groups}
+        return [each for each in self.settings if id(each) not in shown]
 
     def _with_settings(self, group: CauseGroup) -> CauseGroup:
         environments = {"", *(name for each in group.objects for name in each.environments)}
@@ -234,19 +281,44 @@ class Review(NamedTuple):
         return group if group.cause is not None else group._replace(settings=tuple(found))
 
 
-def grouped(objects: Iterable[Reviewed]) -> list[CauseGroup]:
+class Counts(NamedTuple):
+    """Numbers of objects."""
+
+    environment: str
+    added: int
+    changed: int
+    """With the recreated ones."""
+    recreated: int
+    """The ones that the cluster does not update: they must be deleted first."""
+    removed: int
+
+
+def _counts(environment: str, objects: Iterable[tuple[Reviewed, int]]) -> Counts:
+    found = {"added": 0, "changed": 0, "removed": 0}
+    recreated = 0
+    for each, number in objects:
+        found[each.status] += number
+        recreated += number if each.status == "changed" and each.effect == "new-object" else 0
+    return Counts(environment, found["added"], found["changed"], recreated, found["removed"])
+
+
+def grouped(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = ()) -> list[CauseGroup]:
     """Return changed objects grouped by the causes of their changes; an object is in the group of each cause.
 
-    An edit that has other values in another environment has a group for each of these environments.
+    The causes that are one changed setting have one group. Another edit that has other values in another environment
+    has a group for each of these environments.
     """
     objects = [*objects]
     values = _values_of_causes(objects)
+    owners = _settings_of_causes(objects, settings)
     members: dict[object, dict[int, Reviewed]] = {}
     lines: dict[object, dict[object, tuple[Line, dict[int, Reviewed]]]] = {}
     causes: dict[object, Cause | None] = {}
     for reviewed in objects:
         for line in reviewed.lines:
-            key = line.cause and (line.cause.key, values[line.cause.key, _environment(reviewed)])
+            key: object = None
+            if line.cause is not None:
+                key = owners.get(id(line.cause)) or (line.cause.key, values[line.cause.key, _environment(reviewed)])
             causes.setdefault(key, line.cause)
             members.setdefault(key, {})[id(reviewed)] = reviewed
             alike = (reviewed.id.kind, line.change.kind, line.change.field, line.consequence.effect)
@@ -256,13 +328,28 @@ def grouped(objects: Iterable[Reviewed]) -> list[CauseGroup]:
             cause,
             tuple(members[key].values()),
             tuple((line, tuple(having.values())) for line, having in lines[key].values()),
+            setting=settings[key - 1] if isinstance(key, int) else None,
         )
         for key, cause in causes.items()
     ]
+    position = {id(setting): number for number, setting in enumerate(settings)}
     return sorted(
         groups,
-        key=lambda group: (group.cause is None, -sum(each.number for each in group.objects), -RANK[group.effect]),
+        key=lambda group: (
+            group.cause is None,
+            position.get(id(group.setting), len(settings)),
+            -sum(each.number for each in group.objects),
+            -RANK[group.effect],
+        ),
     )
+
+
+def _settings_of_causes(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting]) -> dict[int, int]:
+    """Return the number of the changed setting that a cause is, counted from 1, by the identity of the cause."""
+    causes = {id(line.cause): line.cause for each in objects for line in each.lines if line.cause is not None}
+    own = [(number, each) for number, each in enumerate(settings, start=1) if each.owner is None]
+    found = ((key, next((number for number, each in own if _is_of(each, cause)), 0)) for key, cause in causes.items())
+    return {key: number for key, number in found if number}
 
 
 def _values_of_causes(objects: Iterable[Reviewed]) -> dict[tuple[object, str], frozenset[str]]:

@@ -113,7 +113,7 @@ def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
 
 
 def _are_identical(old: Any, new: Any) -> bool:
-    """Whether two values are the same. To == alone, 1 and True are equal, too."""
+    """Return whether two values are the same. To == alone, 1 and True are equal, too."""
     return old is new or (
         old == new and marshal.dumps(old, _WITHOUT_REFERENCES) == marshal.dumps(new, _WITHOUT_REFERENCES)
     )

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from importlib import import_module
 from json import JSONEncoder
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from trainc.base.kinds import JOBSET
 from trainc.base.suggestions import shared_length
 from trainc.base.texts import escape, plural
 from trainc.kubernetes.pod_resources import amount, order
@@ -32,15 +33,19 @@ from trainc.masking.masked_values import MASK
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
+from trainc.review.changes import Change
 from trainc.review.changes.changed_settings import REPORTING, own_path
-from trainc.review.consequences import WORDS
+from trainc.review.consequences import RANK
+from trainc.review.important_kinds import is_important
+from trainc.review.job_entries import number_of, subjects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
-    from trainc.review.changes import Change
+    from trainc.review.consequences import Effect
+    from trainc.review.job_entries import Subject
     from trainc.review.reviewed import (
         Cause,
         CauseGroup,
@@ -50,14 +55,27 @@ if TYPE_CHECKING:
         Review,
         Reviewed,
     )
+    from trainc.review.sides.moves import FolderMove
     from trainc.review.sides.side_files import NotCompared
 
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
+MOVED: Final = 6
+"""The maximum number of ordinary objects that are named for a move."""
 SETTINGS: Final = 6
 """The maximum number of settings that are named as possible causes."""
-BLOCKING: Final = frozenset({"new-object", "while-suspended", "refused", "withheld", "ahead"})
-"""The effects of changes that a cluster with the old object does not accept, or accepts only in part."""
+Shade = Literal["bad", "warn", ""]
+SHADES: Final[dict[Effect, Shade]] = {
+    "refused": "bad",
+    "new-object": "bad",
+    "restarts": "bad",
+    "withheld": "warn",
+    "while-suspended": "warn",
+    "ahead": "warn",
+    "new-name": "warn",
+    "stops": "warn",
+}
+"""The colors of effects: "bad" for what is rejected or lost, "warn" for what is not applied as it is."""
 ZERO: Final = Quantity(0)
 _JSON: Final = JSONEncoder(ensure_ascii=False)
 
@@ -76,55 +94,115 @@ def numbers(diagnostics: Sequence[Diagnostic]) -> str:
     return listed(plural(count, severity) for count, severity in counts if count)
 
 
-def counted(objects: Iterable[Reviewed]) -> str:
-    """Return the number of objects of each kind: `3 JobSets and 1 ConfigMap`; of each environment, if there are any."""
-    kinds: dict[str, dict[str, int]] = {}
-    for found in objects:
-        for environment in found.environments or ("",):
-            counts = kinds.setdefault(environment, {})
-            counts[found.id.kind] = counts.get(found.id.kind, 0) + 1
-    names: dict[str, list[str]] = {}
-    for name, counts in kinds.items():
-        names.setdefault(listed(plural(count, kind) for kind, count in counts.items()), []).append(name)
-    return listed(counted + _environments_text(found) for counted, found in names.items())
+def listed_subjects(given: Sequence[Subject], most: int) -> list[str]:
+    """Return the titles of sources, at most this many, and the number of the others."""
+    shown = [subject.title for subject in given[:most]]
+    return [*shown, f"{len(given) - most:,} more"] if len(given) > most else shown
 
 
-def _is_one(objects: Sequence[Reviewed]) -> bool:
-    """Whether there is one object, or one of the same kind in each environment."""
-    kinds = {found.id.kind for found in objects}
-    environments = {name for found in objects for name in found.environments or ("",)}
-    return len(kinds) == 1 and len(environments) == sum(found.number for found in objects)
+def changes_of(objects: Sequence[Reviewed], most: int) -> str:
+    """Return what a cause changes: `nlp/llama [dev, prod]`, `3 jobs: a, b, c`."""
+    found = subjects(objects)
+    shown = ", ".join(listed_subjects(found, most))
+    return shown if len(found) == 1 else f"{number_of(found)}: {shown}"
 
 
-def _environments_text(names: list[str]) -> str:
-    """Return the environments with a number of objects: ` in dev`, ` in each of dev and prod`."""
-    shown = [name or "no environment" for name in names]
-    return "" if names == [""] else f" in {'each of ' * (len(names) > 1)}{listed(shown)}"
+def numbers_of(review: Review) -> str:
+    """Return the review in numbers: `12 to add, 9 to change, 15 to remove`; zeros are left out."""
+    counts, settings, others = review.counts, len(review.settings), len(review.not_compared)
+    moves = sum(len(move.objects) for move in review.moves)
+    rows = (
+        (counts.added, f"{counts.added:,} to add"),
+        (counts.changed, f"{counts.changed:,} to change"),
+        (counts.removed, f"{counts.removed:,} to remove"),
+        (moves, f"{moves:,} to move"),
+        (settings, f"{plural(settings, 'setting')} changed"),
+        (others, f"{others:,} not compared"),
+    )
+    if found := ", ".join(text for number, text in rows if number):
+        return found
+    unchanged = f"{plural(review.unchanged, 'object')} {'is' if review.unchanged == 1 else 'are'} unchanged"
+    return f"nothing changes: {unchanged}" if review.unchanged else "nothing changes"
 
 
-def marked(reviewed: Reviewed, *, kind: bool = True) -> str:
-    """Return an object's name and its environments: `JobSet ml/llm [dev, prod]`, `JobSet ml/llm -> ml/llama`."""
-    return _marked(_name(reviewed, kind=kind), reviewed.environments)
+class Lost(NamedTuple):
+    """A sentence of the third line."""
+
+    text: str
+    shade: Shade
 
 
-def names(objects: Iterable[Reviewed], *, kind: bool = False) -> list[str]:
-    """Return the names of objects, each once, with the environments that have it: `ml/llm [dev, prod]`."""
-    found: dict[str, dict[str, None]] = {}
-    for reviewed in objects:
-        found.setdefault(_name(reviewed, kind=kind), {}).update(dict.fromkeys(reviewed.environments))
-    return [_marked(name, environments) for name, environments in found.items()]
+def losses(review: Review) -> list[Lost]:
+    """Return what is lost, stopped or rejected: `5 JobSets must be recreated: running ones lose their training`."""
+    found: list[Lost] = []
+    for effect, (shade, one, many, jobs) in _LOSSES.items():
+        objects = review.with_effect(effect)
+        kinds = _by_kind(objects)
+        number = sum(kinds.values())
+        if number:
+            end = jobs[number > 1] if JOBSET.kind in kinds else ""
+            said = listed(plural(count, kind) for kind, count in kinds.items())
+            found.append(Lost(f"{said} {one if number == 1 else many}{end}", shade))
+    if kinds := _by_kind(review.lost):
+        number = sum(kinds.values())
+        said = listed(plural(count, kind) for kind, count in kinds.items())
+        found.append(
+            Lost(
+                f"{said} {'is' if number == 1 else 'are'} deleted with {'its' if number == 1 else 'their'} data", "bad"
+            )
+        )
+    return found
 
 
-def _name(reviewed: Reviewed, *, kind: bool) -> str:
-    name = reviewed.id.qualified_name
-    if reviewed.renamed:
-        name = f"{reviewed.renamed.qualified_name} -> {name}"
-    return f"{reviewed.id.kind} {name}" if kind else name
+_LOSSES: Final[dict[Effect, tuple[Shade, str, str, tuple[str, str]]]] = {
+    "refused": ("bad", "is rejected by the cluster", "are rejected by the cluster", ("", "")),
+    "new-object": (
+        "bad",
+        "must be recreated",
+        "must be recreated",
+        (": a running one loses its training", ": running ones lose their training"),
+    ),
+    "restarts": (
+        "bad",
+        "is recreated by Argo CD",
+        "are recreated by Argo CD",
+        (": a running one loses its training", ": running ones lose their training"),
+    ),
+    "new-name": (
+        "warn",
+        "starts under a new name",
+        "start under a new name",
+        (": pruning stops the old one", ": pruning stops the old ones"),
+    ),
+}
+"""The effects of the third line: the color, the verb for one object and for several, and the end for JobSets."""
 
 
-def _marked(name: str, environments: Iterable[str]) -> str:
-    shown = ", ".join(environments)
-    return f"{name} [{shown}]" if shown else name
+def _by_kind(objects: Iterable[Reviewed]) -> dict[str, int]:
+    """Return the numbers of objects by kind; of the objects that get a new name, JobSets only."""
+    found: dict[str, int] = {}
+    for each in objects:
+        if each.status == "removed" or each.effect != "new-name" or each.id.kind == JOBSET.kind:
+            found[each.id.kind] = found.get(each.id.kind, 0) + each.number
+    return dict(sorted(found.items(), key=lambda row: row[0] != JOBSET.kind))
+
+
+COLUMNS: Final[tuple[tuple[str, str], ...]] = (
+    ("added", "add"),
+    ("changed", "change"),
+    ("recreated", "recreate"),
+    ("removed", "remove"),
+)
+
+
+def environment_table(review: Review) -> list[list[str]]:
+    """Return the numbers of each environment below a head row, without columns of zeros; empty for fewer than two."""
+    rows = review.counts_of_environments
+    if len(rows) < 2:
+        return []
+    columns = [(field, word) for field, word in COLUMNS if any(getattr(row, field) for row in rows)]
+    head = ["environment", *(word for _, word in columns)]
+    return [head, *([row.environment, *(f"{getattr(row, field):,}" for field, _ in columns)] for row in rows)]
 
 
 def by_identity(objects: Iterable[Reviewed]) -> list[list[Reviewed]]:
@@ -135,48 +213,10 @@ def by_identity(objects: Iterable[Reviewed]) -> list[list[Reviewed]]:
     return list(found.values())
 
 
-def recreation(review: Review, most: int) -> str:
-    """Return what must be recreated: `JobSet ml/llm [dev, prod]`, at most this many names; empty for nothing."""
-    return _listed_names(review.recreated, most)
-
-
-def loss(review: Review, most: int) -> str:
-    """Return the removed objects whose deletion loses data, at most this many names; empty for nothing."""
-    return _listed_names(review.lost, most)
-
-
-def _listed_names(objects: Sequence[Reviewed], most: int) -> str:
-    shown = names(objects, kind=True)
-    return listed([*shown[:most], f"{len(shown) - most} more"] if len(shown) > most else shown) if shown else ""
-
-
-def headline(review: Review) -> str:
-    """Return the review in a line: `1 setting changes, 3 JobSets change; 7 objects are unchanged`."""
-    parts = [
-        f"{counted(found)} {one if _is_one(found) else many}"
-        for found, one, many in (
-            (review.with_status("changed"), "changes", "change"),
-            (review.with_status("added"), "is added", "are added"),
-            (review.with_status("removed"), "is removed", "are removed"),
-        )
-        if found
-    ]
-    if review.settings:
-        verb = "changes" if len(review.settings) == 1 else "change"
-        parts.insert(0, f"{plural(len(review.settings), 'setting')} {verb}")
-    if review.not_compared:
-        verb = "is" if len(review.not_compared) == 1 else "are"
-        parts.append(f"{plural(len(review.not_compared), 'difference')} {verb} not compared")
-    unchanged = f"{plural(review.unchanged, 'object')} {'is' if review.unchanged == 1 else 'are'} unchanged"
-    if not parts:
-        return f"nothing changes: {unchanged}" if review.unchanged else "nothing changes"
-    return f"{', '.join(parts)}; {unchanged}" if review.unchanged else ", ".join(parts)
-
-
 def changed_by(setting: ChangedSetting) -> str:
     """Return the effect of a setting: `3 JobSets`, `what is reported`; empty if no cause names it."""
     if setting.objects:
-        return counted(setting.objects)
+        return number_of(subjects(setting.objects))
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
     return "what is reported" if reporting else ""
 
@@ -200,7 +240,42 @@ def _settings_key(setting: ChangedSetting) -> object:
 def difference(row: NotCompared) -> str:
     """Return a difference that is not compared, without its file: `ClusterRoleBinding admin is added: ...`."""
     subject = f"{named(row.object)} is" if row.object is not None else "is"
-    return f"{subject} {row.status}: {row.reason}"
+    return f"{subject} {row.status}: {row.reason}{parameters(row)}"
+
+
+def parameters(row: NotCompared) -> str:
+    """Return the changes of a file of Argo CD's parameters: `; parameter environment: prod -> dev`."""
+    return "".join(
+        f"; {each.field}{edited(Change(each.status, each.field, (), (), each.old, each.new))}" for each in row.changes
+    )
+
+
+def moved(move: FolderMove) -> str:
+    """Return the objects of a move, and its Applications: `TrainJob a; Application dev prunes it, prod deploys it`.
+
+    Important objects come first, and are never left out.
+    """
+    important = [id for id in move.objects if is_important(id)]
+    others = [id for id in move.objects if not is_important(id)]
+    kept = [*important, *others[: max(0, MOVED - len(important))]]
+    shown = [named(id) for id in kept]
+    if len(kept) < len(move.objects):
+        shown.append(f"{len(move.objects) - len(kept)} more")
+    pronoun = "it" if len(move.objects) == 1 else "them"
+    effects = (
+        f"{plural(len(names), 'Application').partition(' ')[2]} {listed(names)} "
+        f"{verb if len(names) > 1 else verb + 's'} {pronoun}"
+        for names, verb in ((move.pruned_by, "prune"), (move.deployed_by, "deploy"))
+        if names
+    )
+    return "; ".join((listed(shown), *effects))
+
+
+def files_of(settings: Sequence[ChangedSetting], shown: Iterable[ChangedSetting]) -> str:
+    """Return the names of the settings files that only settings beyond the shown ones name: ` in base.yaml`."""
+    known = {setting.at.file for setting in shown}
+    found = list(dict.fromkeys(setting.at.file for setting in settings if setting.at.file not in known))
+    return f", also in {listed(found)}" if found else ""
 
 
 def setting_name(setting: ChangedSetting) -> str:
@@ -300,12 +375,47 @@ def _values(reviewed: Reviewed) -> dict[tuple[str, str], set[tuple[str, str]]]:
     return known[1]
 
 
-def meaning(line: Line, reviewed: Reviewed) -> str:
-    """Return the effect of a change, with the reason."""
-    effect = WORDS[line.consequence.effect]
-    if line.consequence.effect == "new-object" and reviewed.new_name:
-        effect += f" as {reviewed.new_name}"
-    return f"{effect}: {line.consequence.why}" if line.consequence.why else effect
+def sentence(line: Line, having: Sequence[Reviewed]) -> str:
+    """Return what the cluster does with a change of these objects. Several objects get several new names."""
+    names = {each.new_name for each in having}
+    return line.consequence.sentence(having[0].id.kind, names.pop() if len(names) == 1 else "")
+
+
+def by_sentence(group: CauseGroup) -> list[Said]:
+    """Return the changes of a group by what the cluster does with them, the most severe first."""
+    found: dict[str, list[tuple[Line, tuple[Reviewed, ...]]]] = {}
+    for line, having in group.lines:
+        found.setdefault(sentence(line, having), []).append((line, having))
+    rows = [Said(text, lines[0][0].consequence.effect, lines) for text, lines in found.items()]
+    return sorted(rows, key=lambda row: -RANK[row.effect])
+
+
+class Said(NamedTuple):
+    """A sentence about the cluster, with the changes that it is about."""
+
+    text: str
+    effect: Effect
+    lines: list[tuple[Line, tuple[Reviewed, ...]]]
+
+    @property
+    def shade(self) -> Shade:
+        """Its color."""
+        return SHADES.get(self.effect, "")
+
+
+def field_of(line: Line, having: Sequence[Reviewed]) -> str:
+    """Return a changed field, with the kind of an object that is no JobSet."""
+    kind = having[0].id.kind
+    return line.change.field if kind == JOBSET.kind else f"{kind} {line.change.field}"
+
+
+def notes_of(line: Line, having: Sequence[Reviewed], group: CauseGroup, most: int) -> list[str]:
+    """Return in which sources of a group a change is, unless in each of them, and whether its values differ."""
+    found, all_of_group = subjects(having), subjects(group.objects)
+    notes = [] if found == all_of_group else [f"in {listed(listed_subjects(found, most))}"]
+    if not same_values(line, having):
+        notes.append(f"values of {subjects(having[:1])[0].title}; the others differ")
+    return notes
 
 
 def origin(cause: Cause | ChangedSetting) -> str:

@@ -14,47 +14,46 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
 from trainc.base.texts import plural
-from trainc.compilation.lost_data import DELETED
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
-from trainc.review.consequences import WORDS
+from trainc.review import queue_figures
+from trainc.review.consequences import GUIDE, SHORT
 from trainc.review.formats import (
     amounts,
     block,
+    by_sentence,
     changed_by,
-    counted,
     difference,
+    environment_table,
+    field_of,
     figures,
     fits_one_line,
-    headline,
-    loss,
-    marked,
-    meaning,
+    losses,
+    moved,
     named,
-    names,
+    notes_of,
     numbers,
+    numbers_of,
     origin,
     possible_causes,
-    recreation,
-    same_values,
     setting_name,
     value,
 )
-from trainc.review.formats.html_objects import badge, mark, path, sections, text
+from trainc.review.formats.html_objects import badge, marks, names, path, sections, text
+from trainc.review.job_entries import different_changes, number_of, subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainc.review.changes import Change
     from trainc.review.formats import PodFigure
-    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.job_entries import Alike
+    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 OPEN: Final = 3
 """The maximum number of causes that are expanded at first."""
 QUEUES: Final = 5
 """The maximum number of changed queues that are shown expanded."""
-RECREATED: Final = 20
-"""The maximum number of objects in a line that names what must be recreated, or is deleted with its data."""
 LINES: Final = 40
 """The maximum number of lines of a value in a table; the objects below the tables are complete."""
 
@@ -66,13 +65,14 @@ def render(review: Review, *, color: bool = False) -> str:
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    numbers = {id(reviewed): number for number, reviewed in enumerate(review.objects, start=1)}
+    changed = different_changes(review)
+    linked: dict[object, int] = {
+        (subject.source, *subject.environments[:1]): number
+        for number, change in enumerate(changed, start=1)
+        for subject in change.subjects
+    }
     groups = review.groups()
     title = f"{text(review.old)} → {text(review.new)}"
-    recreated = recreation(review, RECREATED)
-    recreated = f'<p class="effect new-object">must be recreated: {text(recreated)}</p>' if recreated else ""
-    lost = loss(review, RECREATED)
-    lost = f'<p class="effect refused">{DELETED}: {text(lost)}</p>' if lost else ""
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head>',
@@ -81,19 +81,21 @@ def render(review: Review, *, color: bool = False) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         '<meta name="referrer" content="no-referrer">',
-        f"<title>{title}: {text(headline(review))}</title>",
+        f"<title>{title}: {text(numbers_of(review))}</title>",
         f"<style>{style}</style></head><body>",
         '<a class="skip" href="#main">Skip to the changes</a>',
         f'<header><p class="sides"><code>{text(review.old)}</code> <span>→</span> <code>{text(review.new)}</code></p>',
-        f"<h1>{text(headline(review))}</h1>{recreated}{lost}</header>",
-        *_tools(review),
+        f"<h1>{text(numbers_of(review))}</h1>{_losses(review)}</header>",
+        *_environments(review),
+        *_tools(changed),
         '<main id="main" tabindex="-1">',
-        *_settings(review),
+        *_settings(review.other_settings(groups)),
+        *_moves(review),
         *_not_compared(review),
         *_warnings(review),
-        *_causes(groups, numbers),
+        *_causes(groups, linked),
         *_pods(review),
-        *sections(review, groups),
+        *sections(review, changed),
         '<p id="none" hidden>No change matches the filter.</p>',
         "</main>",
         '<footer><p id="keys" hidden>Keys: <kbd>/</kbd> filter, <kbd>n</kbd> and <kbd>p</kbd> next and previous, '
@@ -116,29 +118,51 @@ def _digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _tools(review: Review) -> Iterator[str]:
+def _losses(review: Review) -> str:
+    """Return what is lost, with the section of the documentation about it."""
+    found = losses(review)
+    shown = "; ".join(f'<span class="effect {each.shade}">{text(each.text)}</span>' for each in found)
+    guide = f' <code class="guide">{GUIDE}</code>' if any(each.shade == "bad" for each in found) else ""
+    return f'<p class="losses">{shown}{guide}</p>' if found else ""
+
+
+def _environments(review: Review) -> Iterator[str]:
+    """Yield the numbers of each environment."""
+    table = environment_table(review)
+    if not table:
+        return
+    head, *rows = table
+    cells = "".join(f'<th scope="col">{cell}' for cell in head[1:])
+    yield f'<table class="numbers environments"><thead><tr><th scope="col">{head[0]}{cells}<tbody>'
+    for name, *counts in rows:
+        yield f'<tr><th scope="row">{text(name)}{"".join(f"<td>{count}" for count in counts)}'
+    yield "</table>"
+
+
+def _tools(changed: Sequence[Alike]) -> Iterator[str]:
     """Yield the filter by words and effects; the script shows and applies it."""
     found: dict[str, int] = {}
-    for reviewed in review.objects:
-        found[mark(reviewed)] = found.get(mark(reviewed), 0) + 1
-    words = WORDS | {"added": "added", "removed": "removed"}
+    for change in changed:
+        for key in marks(change):
+            found[key] = found.get(key, 0) + 1
+    words = SHORT | {"added": "added", "removed": "removed"}
     yield '<div class="tools" role="search" hidden><label for="query">Filter</label>'
     yield '<input id="query" type="search" placeholder="job, field, file or value" autocomplete="off">'
-    yield '<div class="chips" role="group" aria-label="Filter objects by effect">'
+    yield '<div class="chips" role="group" aria-label="Filter jobs by effect">'
     for which, word in words.items():
         if which in found:
-            label = f"{word.partition(':')[0]} <b>{found[which]}</b>"
-            yield f'<button type="button" aria-pressed="false" data-mark="{which}">{label}</button>'
+            count = f"{word} <b>{found[which]}</b>"
+            yield f'<button type="button" aria-pressed="false" data-mark="{which}">{count}</button>'
     yield '</div><p id="found" role="status"></p><button type="button" id="fold">Expand all</button></div>'
 
 
-def _settings(review: Review) -> Iterator[str]:
-    """Yield a table of the changed settings."""
-    if not review.settings:
+def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
+    """Yield a table of the changed settings that no change below names."""
+    if not settings:
         return
     yield '<section class="settings" aria-labelledby="settings"><h2 id="settings">Settings</h2><table class="fields">'
     yield "<thead><tr><th>Setting<th>Before<th>After<th>Changes<tbody>"
-    yield from map(_setting, review.settings)
+    yield from map(_setting, settings)
     yield "</table></section>"
 
 
@@ -149,6 +173,17 @@ def _setting(setting: ChangedSetting) -> str:
     if setting.owner is not None:
         name = f"annotation {name} of {text(named(setting.owner))}"
     return f"<tr><td>{where} {name}<td>{old}<td>{new}<td>{text(changed_by(setting))}"
+
+
+def _moves(review: Review) -> Iterator[str]:
+    """Yield a table of the objects that move to another folder."""
+    if not review.moves:
+        return
+    yield '<section class="settings" aria-labelledby="moves"><h2 id="moves">Moved to another folder</h2>'
+    yield '<table class="fields"><thead><tr><th>Folders<th>Objects<tbody>'
+    for move in review.moves:
+        yield f'<tr><td><code class="where">{text(f"{move.old} → {move.new}")}</code><td>{text(moved(move))}'
+    yield "</table></section>"
 
 
 def _not_compared(review: Review) -> Iterator[str]:
@@ -175,7 +210,7 @@ def _warnings(review: Review) -> Iterator[str]:
     yield "</ul></details></section>"
 
 
-def _causes(groups: Sequence[CauseGroup], numbers: dict[int, int]) -> Iterator[str]:
+def _causes(groups: Sequence[CauseGroup], linked: Mapping[object, int]) -> Iterator[str]:
     if not groups:
         return
     known = any(group.cause or group.settings for group in groups)
@@ -185,51 +220,49 @@ def _causes(groups: Sequence[CauseGroup], numbers: dict[int, int]) -> Iterator[s
         effects = " ".join(sorted({line.consequence.effect for line, _ in group.lines}))
         yield f'<details class="item cause" id="c{number}" data-is="{effects}"{" open" if len(groups) <= OPEN else ""}>'
         unknown = possible_causes(group) or ("cause unknown" if known else "by field")
-        unknown = f'<span class="where">{text(unknown[0].upper() + unknown[1:])}</span>'
-        edit = _edit(group.cause) if group.cause else unknown
+        edit = f'<span class="where">{text(unknown[0].upper() + unknown[1:])}</span>'
+        if group.setting is not None:
+            edit = _edited(origin(group.setting), "setting", setting_name(group.setting), group.setting.change)
+        elif group.cause is not None:
+            edit = _edited(origin(group.cause), group.cause.by, group.cause.field, group.cause.edit)
+        found = subjects(group.objects)
+        count = found[0].title if len(found) == 1 else number_of(found)
         yield (
-            f'<summary><span class="what">{edit}</span><span class="count">{text(counted(group.objects))}</span>'
+            f'<summary><span class="what">{edit}</span><span class="count">{text(count)}</span>'
             f"{badge(group.effect)}</summary>"
         )
-        yield '<div class="body"><table class="fields"><thead><tr><th>Field<th>Before<th>After<th>In the cluster<tbody>'
-        yield from (_field(line, having, group) for line, having in group.lines)
-        links = " ".join(
-            f'<li><a href="#o{numbers[id(each)]}">{text(marked(each, kind=False))}</a>' for each in group.objects
-        )
-        yield f'</table><ul class="names" aria-label="Objects">{links}</ul></div></details>'
+        yield '<div class="body">'
+        for said in by_sentence(group):
+            yield f'<p class="effect {said.shade}">{text(said.text[0].upper() + said.text[1:])}</p>'
+            yield '<table class="fields"><thead><tr><th>Field<th>Before<th>After<tbody>'
+            yield from (_field(line, having, group) for line, having in said.lines)
+            yield "</table>"
+        yield f"{names(found, linked)}</div></details>"
     yield "</section>"
 
 
-def _edit(cause: Cause) -> str:
+def _edited(at: str, by: str, field: str, change: Change) -> str:
     """Return the edited line of the input, and the edit."""
-    where = f'<code class="where">{text(origin(cause))}</code> <span class="by">{text(cause.by)}</span>'
-    change = cause.edit
-    field = f"<code>{path(cause.field)}</code>"
+    where = f'<code class="where">{text(at)}</code> <span class="by">{text(by)}</span>'
+    name = f"<code>{path(field)}</code>"
     if change.kind == "moved":
-        edit = f"{field} reordered"
+        edit = f"{name} reordered"
     elif change.kind == "changed" and fits_one_line(change):
-        edit = f"{field} <del>{text(value(change.old))}</del> → <ins>{text(value(change.new))}</ins>"
+        edit = f"{name} <del>{text(value(change.old))}</del> → <ins>{text(value(change.new))}</ins>"
     elif fits_one_line(change):
         tag, given = ("ins", change.new) if change.kind == "added" else ("del", change.old)
-        edit = f"{field} <{tag}>{text(value(given))}</{tag}> {change.kind}"
+        edit = f"{name} <{tag}>{text(value(given))}</{tag}> {change.kind}"
     else:
-        edit = f"{field} {change.kind}"
+        edit = f"{name} {change.kind}"
     return f'{where} <span class="edit">{edit}</span>'
 
 
 def _field(line: Line, having: Sequence[Reviewed], group: CauseGroup) -> str:
-    """Return a row: a field, its values and its effect."""
-    notes = []
-    if len(having) < len(group.objects):
-        counts = (sum(each.number for each in objects) for objects in (having, group.objects))
-        notes.append(f"in {' of '.join(map(str, counts))}: {', '.join(names(having)[:3])}")
-    if not same_values(line, having):
-        notes.append(f"values of {marked(having[0], kind=False)}; the others differ")
+    """Return a row: a field and its values."""
+    notes = notes_of(line, having, group, 3)
     note = f'<p class="note">{text("; ".join(notes))}</p>' if notes else ""
     old, new = _values(line.change)
-    reviewed = having[0] if len(having) == 1 else having[0]._replace(new_name="")  # the objects' new names differ
-    effect = f'<span class="effect {line.consequence.effect}">{text(meaning(line, reviewed))}</span>'
-    return f"<tr><td><code>{path(line.change.field)}</code>{note}<td>{old}<td>{new}<td>{effect}"
+    return f"<tr><td><code>{path(field_of(line, having))}</code>{note}<td>{old}<td>{new}"
 
 
 def _values(change: Change) -> tuple[str, str]:
@@ -265,6 +298,8 @@ def _pods(review: Review) -> Iterator[str]:
         yield from _collapsed(changed, "changes", "change")
     if unchanged:
         yield from _collapsed(unchanged, "is unchanged", "are unchanged")
+    for line in queue_figures.lines(review, QUEUES, "<strong>{}</strong>".format, text):
+        yield f"<p>{line}</p>"
     yield "</section>"
 
 

@@ -1,6 +1,6 @@
-"""HTML objects: the objects of a review as HTML, collapsed, each with both sides side by side.
+"""HTML objects: the different changes of a review as HTML, collapsed, each object with both sides side by side.
 
-Reads    the objects; the groups, for their causes.
+Reads    the changes, with the sources that have them.
 Returns  lines of HTML for the page of `html.py`: rows, each with a line of one or of both texts and, in two matched
          lines, the parts that differ. Lines of YAML are matched by their keys. Unchanged lines that are not near a
          difference are collapsed, because a browser does little work for them until they are expanded. Text of the
@@ -22,17 +22,20 @@ from trainc.compilation.lost_data import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put
 from trainc.masking.masked_values import CHANGED
-from trainc.review.consequences import WORDS
-from trainc.review.formats import meaning, origin, printable
+from trainc.review.consequences import RANK, SHORT
+from trainc.review.formats import SHADES, origin, printable, sentence
+from trainc.review.job_entries import number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainc.kubernetes.trees import Tree
-    from trainc.review.consequences import Effect
-    from trainc.review.reviewed import CauseGroup, Line, Review, Reviewed
+    from trainc.review.job_entries import Alike, Subject
+    from trainc.review.reviewed import Line, Review, Reviewed
 
 
+FEW: Final = 12
+"""The maximum number of sources in a list that is not collapsed."""
 LINE: Final = 4000
 """The maximum length of a line of a page."""
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
@@ -66,67 +69,88 @@ def mark(reviewed: Reviewed) -> str:
     return reviewed.effect if reviewed.status == "changed" else reviewed.status
 
 
-def badge(effect: Effect) -> str:
-    """Return a short label of an effect."""
-    return f'<span class="badge {effect}">{text(WORDS[effect].partition(":")[0])}</span>'
+def marks(change: Alike) -> list[str]:
+    """Return the filter keys of a change, the most severe first."""
+    found = {mark(reviewed) for reviewed in change.objects}
+    return sorted(found, key=lambda key: -RANK.get(key, len(RANK)))  # type: ignore[call-overload]
 
 
-def sections(review: Review, groups: Sequence[CauseGroup]) -> Iterator[str]:
-    """Yield the objects, in the order of the review."""
-    if not review.objects:
+def badge(key: str) -> str:
+    """Return a short label of an effect, or of an object that is added or removed."""
+    label, shade = (SHORT[key], SHADES.get(key, "")) if key in SHORT else (key, key)
+    return f'<span class="badge {shade or "calm"}">{text(label)}</span>'
+
+
+def sections(review: Review, changes: Sequence[Alike]) -> Iterator[str]:
+    """Yield the different changes: the sources that have it, and the objects of the first one."""
+    if not changes:
         return
-    numbers = {
-        (group.cause.key, id(each)): number
-        for number, group in enumerate(groups, start=1)
-        if group.cause
-        for each in group.objects
-    }
     writer = yaml.Writer()
-    yield '<section aria-labelledby="each"><h2 id="each">Objects</h2>'
-    for number, reviewed in enumerate(review.objects, start=1):
-        yield f'<details class="item object" id="o{number}" data-is="{mark(reviewed)}">{_summary(reviewed)}'
-        yield f'<div class="body"><ul class="facts">{"".join(_facts(reviewed, numbers))}</ul>'
-        yield "".join(_sides(reviewed, review, writer))
+    yield '<section aria-labelledby="each"><h2 id="each">Jobs</h2>'
+    for number, change in enumerate(changes, start=1):
+        keys = marks(change)
+        yield f'<details class="item object" id="o{number}" data-is="{" ".join(keys)}">{_summary(change, keys)}'
+        yield '<div class="body">'
+        if len(change.subjects) > 1:
+            yield names(change.subjects)
+            yield f'<p class="note">The same change, shown for {text(change.subjects[0].title)}:</p>'
+        for reviewed in change.objects:
+            yield f"<h3>{text(reviewed.id.kind)} <code>{text(reviewed.id.qualified_name)}</code></h3>"
+            yield f'<ul class="facts">{"".join(_facts(reviewed))}</ul>'
+            yield "".join(_sides(reviewed, review, writer))
         yield "</div></details>"
     yield "</section>"
 
 
-def _summary(reviewed: Reviewed) -> str:
-    status, id = reviewed.status, reviewed.id
-    if status == "changed":
-        count, shown = plural(len(reviewed.lines), "field"), badge(reviewed.effect)
-    else:
-        count, shown = "", f'<span class="badge {status}">{status}</span>'
-    namespace = f'<span class="ns">{text(id.namespace)}/</span>' if id.namespace else ""
-    names = text(", ".join(reviewed.environments))
-    environments = f' <span class="kind">[{names}]</span>' if names else ""
+def names(given: Sequence[Subject], numbers: Mapping[object, int] | None = None) -> str:
+    """Return the list of sources, collapsed if it is long; `numbers` has the changes that they link to."""
+    items = []
+    for subject in given:
+        number = numbers and numbers.get((subject.source, *subject.environments[:1]))
+        shown = text(subject.title)
+        items.append(f'<li><a href="#o{number}">{shown}</a>' if number else f"<li>{shown}")
+    shown = f'<ul class="names" aria-label="Jobs">{" ".join(items)}</ul>'
+    if len(given) <= FEW:
+        return shown
+    return f"<details><summary>{text(number_of(given))}</summary>{shown}</details>"
+
+
+def _summary(change: Alike, keys: Sequence[str]) -> str:
+    first, statuses = change.subjects[0], {reviewed.status for reviewed in change.objects}
+    status = statuses.pop() if len(statuses) == 1 else "changed"
+    fields = sum(len(reviewed.lines) for reviewed in change.objects)
+    count = plural(fields, "field") if fields else ""
+    kind, more = first.source.kind, len(change.subjects) - 1
+    environments = f' <span class="kind">[{text(", ".join(first.environments))}]</span>' if first.environments else ""
+    others = f' <span class="kind">and {more:,} more</span>' if more else ""
+    word = f'<span class="kind">{text(kind)}</span> ' if kind else ""
+    name = text(first._replace(source=first.source._replace(kind=""), environments=()).title)
     return (
         f'<summary><span class="what"><span class="sign {status}" aria-hidden="true">{SIGNS[status]}</span> '
-        f'<span class="kind">{text(id.kind)}</span> <span class="name">{namespace}{text(id.name)}</span>'
-        f"{environments}</span>"
-        f'<span class="count">{count}</span>{shown}</summary>'
+        f'{word}<span class="name">{name}</span>{environments}{others}</span>'
+        f'<span class="count">{count}</span>{badge(keys[0])}</summary>'
     )
 
 
-def _facts(reviewed: Reviewed, numbers: dict[tuple[object, int], int]) -> Iterator[str]:
+def _facts(reviewed: Reviewed) -> Iterator[str]:
     """Yield the source, the causes and the effects of an object's changes."""
     if reviewed.at is not None:
         yield f"<li>source: <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
     if reviewed.loses_data:
-        yield f'<li><span class="effect refused">{DELETED}</span>'
+        yield f'<li><span class="effect bad">{DELETED}</span>'
     if reviewed.renamed:
         yield f"<li>renamed from <code>{text(reviewed.renamed.qualified_name)}</code>"
     if reviewed.cause is not None:
         yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
-    found: dict[tuple[tuple[object, int] | None, str, str], list[Line]] = {}
+    found: dict[tuple[str, str], list[Line]] = {}
     for line in reviewed.lines:
-        key = line.cause and (line.cause.key, id(reviewed))
-        found.setdefault((key, line.consequence.effect, meaning(line, reviewed)), []).append(line)
-    for (key, effect, shown), lines in found.items():
-        cause = lines[0].cause
-        link = f'<a href="#c{numbers[key]}"><code>{text(origin(cause))}</code></a>: ' if cause and key else ""
+        where = "" if line.cause is None else origin(line.cause)
+        found.setdefault((sentence(line, [reviewed]), where), []).append(line)
+    for (shown, where), lines in found.items():
+        at = f"<code>{text(where)}</code>: " if where else ""
+        shade = SHADES.get(lines[0].consequence.effect, "")
         fields = "".join(f"<li><code>{path(line.change.field)}</code>" for line in lines)
-        yield f'<li>{link}<span class="effect {effect}">{text(shown)}</span><ul>{fields}</ul>'
+        yield f'<li>{at}<span class="effect {shade}">{text(shown)}</span><ul>{fields}</ul>'
 
 
 def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[str]:

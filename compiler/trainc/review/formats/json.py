@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.base.texts import escape_json
 from trainc.provenance.tracing.correspondence import GONE, pointer
-from trainc.review.consequences import WORDS
-from trainc.review.formats import by_identity, figures, headline, setting_name
+from trainc.review import queue_figures
+from trainc.review.formats import by_identity, figures, losses, numbers_of, setting_name
+from trainc.review.job_entries import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,30 +24,35 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.formats import PodFigure
-    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.job_entries import Entry, Variant
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Counts, Line, Review, Reviewed
+    from trainc.review.sides.moves import FolderMove
+    from trainc.review.sides.parameter_files import ChangedParameter
     from trainc.review.sides.side_files import NotCompared
 
 
 def render(review: Review, *, color: bool = False) -> str:
     """Return the review."""
-    content = {
+    content: Tree = {
         "old": review.old,
         "new": review.new,
         "summary": {
-            "text": headline(review),
-            "settings": len(review.settings),
-            "added": review.number("added"),
-            "removed": review.number("removed"),
-            "changed": review.number("changed"),
+            "text": numbers_of(review),
+            **_counts(review.counts),
             "unchanged": review.unchanged,
-            "recreated": _named_objects(review.recreated),
-            "lost": _named_objects(review.lost),
+            "settings": len(review.settings),
+            "notCompared": len(review.not_compared),
+            "losses": [loss.text for loss in losses(review)],
+            "environments": [{"name": each.environment} | _counts(each) for each in review.counts_of_environments],
         },
         "settings": [_setting(setting) for setting in review.settings],
         "causes": [_group(group) for group in review.groups()],
+        "jobs": [_entry(entry) for entry in entries(review)],
         "objects": list(_objects(review.objects)),
+        **({"moves": [_move(move) for move in review.moves]} if review.moves else {}),
         "notCompared": [_not_compared(row) for row in review.not_compared],
         "pods": [_pods(figure) for figure in figures(review)],
+        **queue_figures.as_json(review),
     }
     text = escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
     try:
@@ -54,6 +60,29 @@ def render(review: Review, *, color: bool = False) -> str:
     except UnicodeEncodeError:  # file names may be invalid UTF-8, JSON must be valid
         return escape_json(json.dumps(content, indent=2)) + "\n"
     return text
+
+
+def _counts(counts: Counts) -> Tree:
+    numbers = counts._asdict()
+    del numbers["environment"]
+    return numbers
+
+
+def _entry(entry: Entry) -> Tree:
+    """Return a source with its objects, by the environments in which they change alike."""
+    found: Tree = {"kind": entry.source.kind or "job", "name": entry.source.name, "file": entry.source.file}
+    if entry.environments:
+        found["environments"] = list(entry.environments)
+    return found | {"status": entry.status, "changes": [_variant(variant) for variant in entry.variants]}
+
+
+def _variant(variant: Variant) -> Tree:
+    environments = {"environments": list(variant.subject.environments)} if variant.subject.environments else {}
+    objects = [
+        _id(each.id) | {"status": each.status} | ({"effect": each.effect} if each.status == "changed" else {})
+        for each in variant.objects
+    ]
+    return environments | {"objects": objects}
 
 
 def _setting(setting: ChangedSetting) -> Tree:
@@ -67,13 +96,29 @@ def _setting(setting: ChangedSetting) -> Tree:
 def _not_compared(row: NotCompared) -> Tree:
     """Return a difference that is not compared."""
     found: Tree = {"file": row.file, "change": row.status, "reason": row.reason}
+    found |= {"changes": [_parameter(change) for change in row.changes]} if row.changes else {}
     return found | ({"object": _id(row.object)} if row.object is not None else {})
+
+
+def _parameter(given: ChangedParameter) -> Tree:
+    """Return a changed parameter of Argo CD, which has no path."""
+    values = {"old": given.old, "new": given.new}
+    return {"field": given.field, "change": given.status} | {
+        key: value for key, value in values.items() if value is not GONE
+    }
+
+
+def _move(move: FolderMove) -> Tree:
+    """Return the objects that move to another folder, and the Applications that prune and deploy them."""
+    found: Tree = {"from": move.old, "to": move.new, "objects": [_id(id) for id in move.objects]}
+    return found | {"prunedBy": list(move.pruned_by), "deployedBy": list(move.deployed_by)}
 
 
 def _group(group: CauseGroup) -> Tree:
     """Return a cause, with the fields and objects that it changes."""
     return {
         "cause": _cause(group.cause) if group.cause else None,
+        **({"setting": group.setting.change.field} if group.setting else {}),
         **({"settings": [setting_name(each) for each in group.settings]} if group.settings else {}),
         "effect": group.effect,
         "fields": [line.change.field for line, _ in group.lines],
@@ -121,7 +166,7 @@ def _object(reviewed: Reviewed, group: Sequence[Reviewed]) -> Tree:
         found["refused"] = [_refused(violation) for violation in reviewed.errors]
     if reviewed.new_name:
         found["newName"] = reviewed.new_name
-    found["changes"] = [_line(line) for line in reviewed.lines]
+    found["changes"] = [_line(line, reviewed.id.kind, reviewed.new_name) for line in reviewed.lines]
     return found
 
 
@@ -131,9 +176,9 @@ def _refused(violation: Violation) -> Tree:
     return names | {"rule": violation.rule, "message": violation.message}
 
 
-def _line(line: Line) -> Tree:
+def _line(line: Line, kind: str, new_name: str) -> Tree:
     consequence = line.consequence
-    found = _change(line.change) | {"effect": consequence.effect, "meaning": WORDS[consequence.effect]}
+    found = _change(line.change) | {"effect": consequence.effect, "meaning": consequence.sentence(kind, new_name)}
     if consequence.why:
         found["why"] = consequence.why
     if line.cause is not None:

@@ -17,62 +17,67 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.texts import escape, plural
 from trainc.compilation.lost_data import DELETED
-from trainc.kubernetes.pod_resources import order
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
-from trainc.review.consequences import RANK
+from trainc.review import queue_figures
+from trainc.review.consequences import GUIDE
 from trainc.review.formats import (
-    BLOCKING,
     amounts,
     block,
-    by_identity,
+    by_sentence,
     changed_by,
-    counted,
+    difference,
+    environment_table,
+    field_of,
     figures,
+    files_of,
     fits_one_line,
-    headline,
-    marked,
-    meaning,
-    names,
+    losses,
+    moved,
+    notes_of,
     numbers,
+    numbers_of,
     origin,
     possible_causes,
     printable,
-    same_values,
     setting_name,
     shortened,
     value,
 )
+from trainc.review.important_kinds import is_important
+from trainc.review.job_entries import number_of, one_sided, subjects
+from trainc.review.reviewed import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.consequences import Effect
     from trainc.review.formats import PodFigure
-    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
-    from trainc.review.sides.side_files import NotCompared
+    from trainc.review.job_entries import OneSided, Subject
+    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.sides.moves import FolderMove
+    from trainc.review.sides.side_files import NotCompared, Status
 
 LONGEST: Final = 65_000
 """GitHub's limit is 65,536 characters; the length is counted in bytes, of which there are never fewer."""
 RESERVED_FOR_NOTICE: Final = 600
+ONE_SIDED: Final[tuple[Status, ...]] = ("added", "removed")
+CHANGED: Final[Status] = "changed"
 ROWS: Final = 8
 """The maximum number of causes and of queues that are shown expanded."""
 SETTINGS: Final = 20
 """The maximum number of changed settings, if each key has one of them."""
 NOT_COMPARED: Final = 20
-"""The maximum number of differences that are not compared."""
-RECREATED: Final = 12
-"""The maximum number of objects in a line that names what must be recreated, or is deleted with its data."""
+"""The maximum number of differences that are not compared, without those of important kinds."""
+FEW: Final = 6
+"""The maximum number of jobs in a list that is not collapsed."""
 NAMES: Final = 100
-"""The maximum number of objects in a list."""
+"""The maximum number of jobs in a collapsed list, and of warnings."""
 LINES: Final = 120
 """The maximum number of lines of changes for a cause."""
 FIELD: Final = 40
 """The maximum length of a field in a table; a longer field is shown by its end."""
-FIELDS: Final = 2
-"""The maximum number of fields that are named beside an effect."""
 DETAILS: Final = "details"
 _DOT: Final = re.compile(r"\.(?![^\[\]]{0,256}\])")
 """A dot between two steps of a field, not one in an item name."""
@@ -93,11 +98,19 @@ class Section(NamedTuple):
 
     name: str
     text: str
+    kept: bool = False
+    """Whether the comment is worth nothing without it."""
 
 
 def render(review: Review, *, color: bool = False) -> str:
     """Return the review, with the parts that fit in order of importance."""
-    kept, omitted = _fit(_parts(review), LONGEST - RESERVED_FOR_NOTICE)
+    parts = list(_parts(review))
+    needed = sum(len(part.text.encode()) + 2 for part in parts if part.kept)
+    if needed > LONGEST - RESERVED_FOR_NOTICE:
+        return (
+            f"{parts[0].text}\n\n{_counts(review)}\n\n**Too large for a comment**: read `trainc diff --format html`.\n"
+        )
+    kept, omitted = _fit(parts, LONGEST - RESERVED_FOR_NOTICE)
     if omitted:
         kept.append(f"_Omitted, because the comment would be too long: {omitted}; `trainc diff` shows everything_")
     return "\n\n".join(kept) + "\n"
@@ -105,38 +118,81 @@ def render(review: Review, *, color: bool = False) -> str:
 
 def _parts(review: Review) -> Iterator[Section]:
     groups = review.groups()
-    yield Section("headline", f"**{prose(headline(review))}**, from {code(review.old)} to {code(review.new)}")
-    if review.recreated:
-        yield Section(
-            "recreated objects", f"**Must be recreated**: {_names(review.recreated, kind=True, most=RECREATED)}"
-        )
-    if review.lost:
-        lost = _names(review.lost, kind=True, most=RECREATED)
-        yield Section("deleted data", f"**{DELETED[0].upper()}{DELETED[1:]}**: {lost}")
-    if review.settings:
-        yield Section("table of settings", "\n".join(_settings(review.settings)))
-        if details := _settings_in_full(review.settings):
-            yield Section("values of settings", details)
-    if review.not_compared:
-        yield Section("differences that are not compared", "\n".join(_not_compared(review.not_compared)))
-    if groups:
-        yield Section("table of causes", "\n".join(_table(groups[:ROWS])))
+    yield Section("head", "\n\n".join(_head(review)), kept=True)
+    if table := environment_table(review):
+        yield Section("environments", "\n".join(_environments(table)), kept=True)
+    if important := list(_important(review)):
+        yield Section("rights, code and data", "\n".join(["**Rights, code and data**", "", *important]), kept=True)
+    if review.moves:
+        yield Section("moves", "\n".join(_moves(review.moves)), kept=True)
+    if settings := review.other_settings(groups):
+        yield Section("settings", "\n".join(["**Settings**", "", *_settings(settings)]))
+    if details := _settings_in_full([*settings, *(group.setting for group in groups[:ROWS] if group.setting)]):
+        yield Section("values of settings", details)
+    yield from (Section("causes", text) for text in _causes(groups[:ROWS]))
     yield from (Section("pods in numbers", text) for text in _numbers(review))
+    if shown := [f"- {line}" for line in queue_figures.lines(review, ROWS, "**{}**".format, prose)]:
+        yield Section("queues", "\n".join(shown))
+    rows = [row for row in review.not_compared if row.object is None or not is_important(row.object)]
+    if rows:
+        yield Section("differences that are not compared", "\n".join(_not_compared(rows)))
     yield from (Section(DETAILS, _details(group)) for group in groups[:ROWS])
     if groups[ROWS:]:
         yield Section("further causes", _later_causes(groups[ROWS:]))
-    for status in ("added", "removed"):
-        if found := [reviewed for reviewed in review.objects if reviewed.status == status]:
+    for status in ONE_SIDED:
+        if found := one_sided(review.with_status(status)):
             yield Section(f"{status} objects", _one_sided(status, found))
     yield from (Section("warnings", text) for text in _warnings(review))
 
 
+def _head(review: Review) -> Iterator[str]:
+    """Yield the three lines: the numbers as the title, what is compared, what is lost."""
+    yield f"### {prose(numbers_of(review))}"
+    yield f"{code(review.old)} → {code(review.new)}"
+    found = losses(review)
+    if found:
+        guide = f" ({code(GUIDE)})" if any(each.shade == "bad" for each in found) else ""
+        yield (
+            "; ".join(f"**{prose(each.text)}**" if each.shade == "bad" else prose(each.text) for each in found) + guide
+        )
+
+
+def _environments(table: Sequence[Sequence[str]]) -> Iterator[str]:
+    head, *rows = table
+    yield f"| {' | '.join(head)} |"
+    yield f"|---|{'---:|' * (len(head) - 1)}"
+    yield from (f"| {' | '.join([code(name), *numbers])} |" for name, *numbers in rows)
+
+
+def _counts(review: Review) -> str:
+    """Return the numbers of objects by kind."""
+    found: dict[str, int] = {}
+    for kind, number in (
+        *((each.id.kind, each.number) for each in review.objects),
+        *((row.object.kind, 1) for row in review.not_compared if row.object is not None),
+    ):
+        found[kind] = found.get(kind, 0) + number
+    return f"Changed: {listed(prose(plural(count, kind)) for kind, count in found.items())}."
+
+
+def _important(review: Review) -> Iterator[str]:
+    """Yield all objects of kinds that give rights, run code or delete data: these are never left out."""
+    for status in (*ONE_SIDED, CHANGED):
+        for subject in subjects(each for each in review.with_status(status) if is_important(each.id)):
+            yield f"- {_title(subject)} {status}"
+    for row in review.not_compared:
+        if row.object is not None and is_important(row.object):
+            yield _difference(row)
+
+
 def _fit(parts: Iterable[Section], space: int) -> tuple[list[str], str]:
     """Return the parts that fit, and the names of the others; a short part may follow an omitted long one."""
+    parts = [*parts]
+    space -= sum(len(part.text.encode()) + 2 for part in parts if part.kept)
     kept: list[str] = []
     omitted: dict[str, int] = {}
     for part in parts:
-        size = len(part.text.encode()) + 2
+        size = 0 if part.kept else len(part.text.encode()) + 2
         if size <= space:
             kept.append(part.text)
             space -= size
@@ -146,43 +202,88 @@ def _fit(parts: Iterable[Section], space: int) -> tuple[list[str], str]:
     return kept, listed(sections) if sections else ""
 
 
-def _table(groups: Sequence[CauseGroup]) -> Iterator[str]:
-    """Yield a row for each cause; rendered manifests have no causes."""
-    known = any(group.cause or group.settings for group in groups)
-    yield "| line | edit | changes | in the cluster |" if known else "| changes | in the cluster |"
-    yield "|---|---|---|---|" if known else "|---|---|"
+def _causes(groups: Sequence[CauseGroup]) -> Iterator[str]:
+    """Yield the causes below what the cluster does with the most severe of their changes."""
+    found: dict[str, list[CauseGroup]] = {}
+    shades = {}
     for group in groups:
-        cells = [prose(counted(group.objects)), "<br>".join(_effects(group))]
-        if group.cause is not None:
-            cells = [code(origin(group.cause)), _edit(group.cause), *cells]
-        elif known:
-            cells = ["", prose(possible_causes(group) or "cause unknown"), *cells]
-        yield f"| {' | '.join(cells)} |"
+        first = by_sentence(group)[0]
+        found.setdefault(first.text, []).append(group)
+        shades[first.text] = first.shade
+    order = {"bad": 0, "warn": 1, "": 2}
+    for text, members in sorted(found.items(), key=lambda each: order[shades[each[0]]]):
+        shown = prose(text[0].upper() + text[1:])
+        title = f"**{shown}**" if shades[text] == "bad" else shown
+        yield "\n".join([f"{title}:", "", *map(_cause, members)])
+
+
+def _cause(group: CauseGroup) -> str:
+    """Return the line, the edit, and what it changes."""
+    cause = group.setting or group.cause
+    where = "" if cause is None else f"{code(origin(cause))} "
+    if group.setting is not None:
+        edit = _edited(f"setting {code(_end(setting_name(group.setting)))}", group.setting.change)
+    else:
+        edit = _edit(group.cause) if group.cause else prose(possible_causes(group) or "cause unknown")
+    changed = f"<br>changes {_changed(group.objects, FEW)}"
+    later = [each.text for each in by_sentence(group)[1:]]
+    also = f"<br>also: {prose('; '.join(later))}" if later else ""
+    return f"- {where}{edit}{changed}{also}"
+
+
+def _changed(objects: Sequence[Reviewed], most: int) -> str:
+    """Return the jobs that a cause changes."""
+    found = subjects(objects)
+    shown = [_title(subject) for subject in found[:most]]
+    more = [f"{len(found) - most:,} more"] if len(found) > most else []
+    names = ", ".join([*shown, *more])
+    return names if len(found) == 1 else f"{prose(number_of(found))}: {names}"
+
+
+def _title(subject: Subject) -> str:
+    """Return a source with its environments, which a line may break between."""
+    name, environments = code(subject._replace(environments=()).title), ", ".join(subject.environments)
+    return f"{name} {code(f'[{environments}]')}" if environments else name
 
 
 def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
-    """Yield a row for each changed setting."""
-    yield "| line | setting | changes |"
-    yield "|---|---|---|"
+    """Yield a line for each changed setting."""
     for setting in shortened(settings, SETTINGS):
-        name, owner = code(setting_name(setting)), setting.owner
+        name, owner = code(_end(setting_name(setting))), setting.owner
         if owner is not None:
             name = f"annotation {name} of {prose(owner.kind)} {code(owner.qualified_name)}"
-        edit = _edited(name, setting.change)
-        yield f"| {code(origin(setting))} | {edit} | {prose(changed_by(setting))} |"
+        effect = changed_by(setting)
+        changed = (
+            f"<br>changes {_changed(setting.objects, FEW) if setting.objects else prose(effect)}" if effect else ""
+        )
+        yield f"- {code(origin(setting))} {_edited(name, setting.change)}{changed}"
     if more := len(settings) - len(shortened(settings, SETTINGS)):
-        yield f"| | and {more} more | |"
+        yield f"- and {more} more{prose(files_of(settings, shortened(settings, SETTINGS)))}"
 
 
 def _not_compared(rows: Sequence[NotCompared]) -> Iterator[str]:
-    """Yield a row for each difference that is not compared."""
-    yield "| Not compared | difference |"
-    yield "|---|---|"
-    for row in rows[:NOT_COMPARED]:
-        name = f"{prose(row.object.kind)} {code(row.object.qualified_name)} is" if row.object else "is"
-        yield f"| {code(row.file)} | {name} {row.status}: {prose(row.reason)} |"
+    """Yield a line for each difference that is not compared."""
+    yield "**Not compared**"
+    yield ""
+    yield from map(_difference, rows[:NOT_COMPARED])
     if len(rows) > NOT_COMPARED:
-        yield f"| and {len(rows) - NOT_COMPARED} more | |"
+        kinds: dict[str, int] = {}
+        for row in rows[NOT_COMPARED:]:
+            name = row.object.kind if row.object else "file"
+            kinds[name] = kinds.get(name, 0) + 1
+        yield f"- and {listed(prose(plural(count, kind)) for kind, count in kinds.items())} more"
+
+
+def _moves(moves: Sequence[FolderMove]) -> Iterator[str]:
+    """Yield a line for the objects of each pair of folders."""
+    yield "**Moved to another folder**"
+    yield ""
+    for move in moves:
+        yield f"- {code(move.old)} → {code(move.new)}: {prose(moved(move))}"
+
+
+def _difference(row: NotCompared) -> str:
+    return f"- {code(row.file)}: {prose(difference(row))}"
 
 
 def _settings_in_full(settings: Sequence[ChangedSetting]) -> str:
@@ -208,56 +309,32 @@ def _edited(field: str, change: Change) -> str:
     return f"{field}: {code(value(change.new if change.kind == 'added' else change.old))} is {change.kind}"
 
 
-def _effects(group: CauseGroup) -> Iterator[str]:
-    """Yield the effects of the changes with reasons and fields, the most severe first."""
-    found: dict[tuple[Effect, str], dict[str, None]] = {}
-    for line, having in group.lines:
-        found.setdefault((line.consequence.effect, _meaning(line, having)), {})[line.change.field] = None
-    for (effect, shown), fields in sorted(found.items(), key=lambda each: -RANK[each[0][0]]):
-        ends = [code(_end(field)) for field in [*fields][:FIELDS]]
-        if len(fields) > FIELDS:
-            ends.append(f"{len(fields) - FIELDS} more")
-        words, colon, why = shown.partition(": ")
-        mark = "**" if effect in BLOCKING else ""
-        yield f"{mark}{prose(words)}{mark}{colon}{prose(why)} ({listed(ends)})"
-
-
-def _meaning(line: Line, having: Sequence[Reviewed]) -> str:
-    """Return the effect of a change on all objects that have it, without their new names, which differ."""
-    return meaning(line, having[0] if len(having) == 1 else having[0]._replace(new_name=""))
-
-
 def _details(group: CauseGroup) -> str:
-    """Return the changes of a cause field by field, and the names of the changed objects."""
-    cause, meanings = group.cause, list(dict.fromkeys(_meaning(*each) for each in group.lines))
-    title = f"{plural(len(group.lines), 'field')} of {prose(counted(group.objects), in_html)}"
-    lines = list(_changes(group, with_meanings=len(meanings) > 1))
-    parts = [] if len(meanings) > 1 else [prose(meanings[0])]
+    """Return the changes of a cause field by field, below what the cluster does with them, and the changed jobs."""
+    cause = group.setting or group.cause
+    changed = subjects(group.objects)
+    who = in_html(changed[0].title) if len(changed) == 1 else prose(number_of(changed), in_html)
+    title = f"{plural(len(group.lines), 'field')} of {who}"
+    parts, lines = [], list[str]()
     if cause is not None:
         title = f"{in_html(origin(cause))}: {title}"
-        parts.insert(0, f"{code(origin(cause))}: {prose(cause.by)}, {code(cause.field)}")
-        if not fits_one_line(cause.edit):
-            lines = [*_change(f"{origin(cause)} {cause.field}", cause.edit), *lines]
-    objects = f"{prose(counted(group.objects))}: {_names(group.objects, kind=cause is None)}"
-    return _collapsed(title, *parts, fenced(lines, LINES), objects)
+        if isinstance(cause, Cause) and not fits_one_line(cause.edit):
+            lines += _change(f"{origin(cause)} {cause.field}", cause.edit)
+    for said in by_sentence(group):
+        parts.append(prose(said.text[0].upper() + said.text[1:]))
+        lines += [text for line, having in said.lines for text in _line(line, having, group)]
+        parts.append(fenced(lines, LINES))
+        lines = []
+    if len(changed) > 1:
+        parts.append(_changed(group.objects, NAMES))
+    return _collapsed(title, *parts)
 
 
-def _changes(group: CauseGroup, *, with_meanings: bool) -> Iterator[str]:
-    """Yield a group's changes as a diff, with the effect of each if the effects differ."""
-    for line, having in group.lines:
-        yield from _change(line.change.field, line.change)
-        notes = [_meaning(line, having)] if with_meanings else []
-        if len(having) < len(group.objects):
-            notes.append(f"in {_short_list(having)}")
-        if not same_values(line, having):
-            notes.append(f"values of {marked(having[0], kind=False)}; the others differ")
-        if notes:
-            yield f"! {'; '.join(notes)}"
-
-
-def _short_list(objects: Sequence[Reviewed]) -> str:
-    shown = names(objects)
-    return listed([*shown[:FIELDS], f"{len(shown) - FIELDS} more"] if len(shown) > FIELDS else shown)
+def _line(line: Line, having: Sequence[Reviewed], group: CauseGroup) -> Iterator[str]:
+    """Yield a change as a diff."""
+    yield from _change(field_of(line, having), line.change)
+    if notes := notes_of(line, having, group, 2):
+        yield f"! {'; '.join(notes)}"
 
 
 def _change(field: str, change: Change) -> Iterator[str]:
@@ -277,33 +354,26 @@ def _lines(given: Any) -> list[str]:
 def _numbers(review: Review) -> Iterator[str]:
     """Yield the pods before and after: total, and by queue if there are queues."""
     found = figures(review)
-    totals = [figure for figure in found if figure.queue is None]
-    queues = [figure for figure in found if figure.queue is not None]
-    changed = [figure for figure in queues if figure.before != figure.after]
-    if not totals:
-        return
-    if not changed and all(figure.before == figure.after for figure in totals):
-        for figure in totals:
+    changed = [figure for figure in found if figure.before != figure.after]
+    if not changed:
+        for figure in (figure for figure in found if figure.queue is None):
             shown = listed(f"{row.after} {prose(row.name)}" for row in amounts(figure.before, figure.after))
             yield f"Pods{_scope(figure)}, unchanged: {shown}"
         return
-    resources = {name for figure in totals for side in (figure.before, figure.after) for name in side.resources}
-    columns = ["nodes", "pods", *sorted(resources, key=order)]
-    head = [f"| pods | {' | '.join(map(prose, columns))} |", f"|---|{'---:|' * len(columns)}"]
-    rows = [_row(figure, columns) for figure in changed]
-    yield "\n".join([*head, *(_row(figure, columns) for figure in totals), *rows[:ROWS]])
+    rows = [_figure(figure) for figure in changed]
+    yield "\n".join(["**Pods**", "", *rows[:ROWS]])
     if len(rows) > ROWS:
-        yield _collapsed(f"{len(rows) - ROWS} further queues", "\n".join([*head, *rows[ROWS:]]))
+        yield _collapsed(f"{plural(len(rows) - ROWS, 'further queue')}", "\n".join(rows[ROWS:]))
 
 
-def _row(figure: PodFigure, columns: Sequence[str]) -> str:
+def _figure(figure: PodFigure) -> str:
+    """Return the numbers of a total or a queue."""
     title = f"queue {code(figure.queue)}" if figure.queue else "no queue" if figure.queue == "" else "**total**"
-    found = {row.name: row for row in amounts(figure.before, figure.after)}
-    cells = []
-    for name in columns:
-        row = found.get(name)
-        cells.append(f"{row.before} → {row.after} ({row.more})" if row and row.more else row.after if row else "0")
-    return f"| {title}{_scope(figure)} | {' | '.join(cells)} |"
+    parts = [
+        f"{prose(row.name)} {row.before} → {row.after} ({row.more})" if row.more else f"{prose(row.name)} {row.after}"
+        for row in amounts(figure.before, figure.after)
+    ]
+    return f"- {title}{_scope(figure)}: {', '.join(parts)}"
 
 
 def _scope(figure: PodFigure) -> str:
@@ -315,22 +385,28 @@ def _scope(figure: PodFigure) -> str:
 
 def _later_causes(groups: Sequence[CauseGroup]) -> str:
     """Return the causes after the first ones, collapsed."""
-    parts = [Section("table", "\n".join(_table(groups))), *(Section(DETAILS, _details(group)) for group in groups)]
+    parts = [
+        *(Section("causes", text) for text in _causes(groups)),
+        *(Section(DETAILS, _details(group)) for group in groups),
+    ]
     kept, omitted = _fit(parts, LONGEST // 2)
     return _collapsed(f"{len(groups)} further causes", *kept, *([f"_Omitted: {omitted}_"] if omitted else []))
 
 
-def _one_sided(status: str, objects: Sequence[Reviewed]) -> str:
-    """Return the added or removed objects with their locations or causes in all environments."""
-    groups = by_identity(objects)
+def _one_sided(status: str, given: Sequence[OneSided]) -> str:
+    """Return the added or removed jobs and objects with their locations or causes in all environments."""
     rows = []
-    for group in groups[:NAMES]:
-        (name,) = names(group, kind=True)
-        lost = f": **{DELETED}**" if any(each.loses_data for each in group) else ""
-        rows.append(f"- {code(name)} {', '.join(dict.fromkeys(map(_place, group)))}".rstrip() + lost)
-    if len(groups) > NAMES:
-        rows.append(f"- and {len(groups) - NAMES} more")
-    return _collapsed(f"{prose(counted(objects), in_html)} {status}", "\n".join(rows))
+    for each in given[:NAMES]:
+        lost = f": **{DELETED}**" if any(one.loses_data for one in each.objects) else ""
+        name = _title(each.subject)
+        if not each.subject.source.kind:
+            name = f"{name} ({prose(each.kinds)})" if each.is_whole else f"{prose(each.kinds)} of {name}"
+        where = ", ".join(dict.fromkeys(filter(None, map(_place, each.objects))))
+        rows.append(f"- {name} {where}".rstrip() + lost)
+    if len(given) > NAMES:
+        rows.append(f"- and {number_of([each.subject for each in given[NAMES:]])} more")
+    title = number_of(list(dict.fromkeys(each.subject._replace(environments=()) for each in given)))
+    return _collapsed(f"{prose(title, in_html)} {status}", "\n".join(rows))
 
 
 def _place(reviewed: Reviewed) -> str:
@@ -348,11 +424,6 @@ def _warnings(review: Review) -> Iterator[str]:
         rows.append(f"- {where}{prose(message(diagnostic))}")
     if rows:
         yield _collapsed(numbers(review.diagnostics), "\n".join(rows))
-
-
-def _names(objects: Sequence[Reviewed], *, kind: bool, most: int = NAMES) -> str:
-    shown = [*map(code, names(objects, kind=kind))]
-    return listed([*shown[:most], f"{len(shown) - most} more"] if len(shown) > most else shown)
 
 
 def _collapsed(title: str, *parts: str) -> str:

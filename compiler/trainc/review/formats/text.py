@@ -1,4 +1,4 @@
-"""Text, for terminals: the changes by cause, then the added and removed objects, then the pods in numbers."""
+"""Text, for terminals: three lines, the environments, the changes by cause, what is added and removed, the pods."""
 
 from __future__ import annotations
 
@@ -8,39 +8,42 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.texts import UNLIMITED, escape, wrapped
 from trainc.compilation.lost_data import DELETED
-from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
+from trainc.review import queue_figures
+from trainc.review.consequences import GUIDE
 from trainc.review.formats import (
-    BLOCKING,
     amounts,
     block,
-    by_identity,
+    by_sentence,
     changed_by,
-    counted,
+    changes_of,
     difference,
     edited,
+    environment_table,
+    field_of,
     figures,
+    files_of,
     fits_one_line,
-    headline,
-    loss,
-    marked,
-    meaning,
+    losses,
+    moved,
     named,
-    names,
+    notes_of,
+    numbers_of,
     origin,
     possible_causes,
-    recreation,
-    same_values,
     setting_name,
     shortened,
 )
+from trainc.review.job_entries import one_sided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.review.changes import Change
+    from trainc.review.formats import Shade
+    from trainc.review.job_entries import OneSided
     from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
-    from trainc.review.sides.side_files import NotCompared
+    from trainc.review.sides.side_files import NotCompared, Status
 
     Paint = Callable[[str, str], str]
 
@@ -51,10 +54,11 @@ YELLOW: Final = "\x1b[33m"
 CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
 ARROW: Final = " -> "
+ONE_SIDED: Final[tuple[tuple[Status, str, str], ...]] = (("added", "+", GREEN), ("removed", "-", RED))
+QUEUES: Final = 20
+"""The maximum number of Kueue's queues; those with exceeded quotas come first."""
 NAMES: Final = 6
-"""The maximum number of objects in a list."""
-RECREATED: Final = 20
-"""The maximum number of objects in a line that names what must be recreated, or is deleted with its data."""
+"""The maximum number of jobs in a list."""
 SETTINGS: Final = 50
 """The maximum number of changed settings, if each key has one of them."""
 NOT_COMPARED: Final = 100
@@ -63,46 +67,65 @@ LINES: Final = 12
 """The maximum number of lines of a value."""
 LONGEST: Final = 2000
 """The maximum number of lines of two values that are compared line by line."""
-SHADES: Final = {"-": RED, "+": GREEN, " ": ""}
+MARKS: Final = {"-": RED, "+": GREEN, " ": ""}
+COLORS: Final[dict[Shade, str]] = {"bad": RED, "warn": YELLOW, "": ""}
 
 
 def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
     """Return the review, broken at a width; blank lines separate its parts."""
     paint = _painted if color else _without_color
-    head = f"{escape(review.old)} -> {escape(review.new)}: {escape(headline(review))}"
-    if recreated := recreation(review, RECREATED):
-        head += f"\n{paint(YELLOW, 'must be recreated')}: {escape(recreated)}"
-    if lost := loss(review, RECREATED):
-        head += f"\n{paint(RED, DELETED)}: {escape(lost)}"
-    parts = [head]
-    if review.settings:
-        parts.append("\n".join(_settings(review.settings, paint)))
-    parts += ["\n".join(_group(group, paint)) for group in review.groups()]
-    for status, mark, shade in (("added", "+", GREEN), ("removed", "-", RED)):
-        found = by_identity(each for each in review.objects if each.status == status)
+    head = [f"{escape(review.old)} -> {escape(review.new)}", paint(BOLD, numbers_of(review))]
+    if lost := losses(review):
+        head.append("; ".join(paint(COLORS[each.shade], escape(each.text)) for each in lost))
+    parts = ["\n".join(head)]
+    if table := environment_table(review):
+        parts.append("\n".join(_table(table)))
+    groups = review.groups()
+    if settings := review.other_settings(groups):
+        parts.append("\n".join(_settings(settings, paint)))
+    parts += ["\n".join(_group(group, paint)) for group in groups]
+    for status, mark, shade in ONE_SIDED:
+        found = one_sided(review.with_status(status))
         if found:
             parts.append("\n".join(_one_sided(each, f"{mark} {status}", shade, paint) for each in found))
+    if review.moves:
+        rows = [f"  {paint(BOLD, escape(f'{each.old} -> {each.new}'))}: {escape(moved(each))}" for each in review.moves]
+        parts.append("\n".join([paint(YELLOW, "Moved to another folder"), *rows]))
     if review.not_compared:
         parts.append("\n".join(_not_compared(review.not_compared, paint)))
-    if rows := list(_numbers(review)):
+    if rows := list(_numbers(review, paint)):
         parts.append("\n".join(rows))
+    if any(each.shade == "bad" for each in lost):
+        parts.append(f"How to deliver what the cluster rejects: {GUIDE}")
     return wrapped("\n\n".join(parts), width) + "\n"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table, whose first column is text."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *numbers in rows:
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True))]
+        yield escape("  ".join(cells))
 
 
 def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]:
     """Yield each changed setting and its effect."""
     for setting in shortened(settings, SETTINGS):
-        change = setting.change
-        name = f"setting {setting_name(setting)}"
-        if setting.owner is not None:
-            name = f"annotation {setting_name(setting)} of {named(setting.owner)}"
-        yield f"{paint(BOLD, escape(origin(setting)))}: {escape(name + edited(change))}"
-        if not fits_one_line(change):
-            yield from _shown_values(change, paint)
+        yield from _setting(setting, paint)
         if effect := changed_by(setting):
-            yield f"  changes {escape(effect)}" + (f": {_names(setting.objects)}" if setting.objects else "")
+            yield f"  changes {escape(changes_of(setting.objects, NAMES) if setting.objects else effect)}"
     if more := len(settings) - len(shortened(settings, SETTINGS)):
-        yield f"... and {more} more settings"
+        yield f"... and {more} more settings{escape(files_of(settings, shortened(settings, SETTINGS)))}"
+
+
+def _setting(setting: ChangedSetting, paint: Paint) -> Iterator[str]:
+    """Yield a changed setting or annotation with its values."""
+    name = f"setting {setting_name(setting)}"
+    if setting.owner is not None:
+        name = f"annotation {setting_name(setting)} of {named(setting.owner)}"
+    yield f"{paint(BOLD, escape(origin(setting)))}: {escape(name + edited(setting.change))}"
+    if not fits_one_line(setting.change):
+        yield from _shown_values(setting.change, paint)
 
 
 def _not_compared(rows: Sequence[NotCompared], paint: Paint) -> Iterator[str]:
@@ -115,32 +138,31 @@ def _not_compared(rows: Sequence[NotCompared], paint: Paint) -> Iterator[str]:
 
 
 def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
-    """Yield a cause, its changes and their effects; a common effect is shown once."""
-    cause, first = group.cause, group.objects[0]
-    if cause is not None:
+    """Yield a cause, what the cluster does with its changes, and the changes."""
+    cause = group.cause
+    changed = escape(changes_of(group.objects, NAMES))
+    if group.setting is not None:
+        yield from _setting(group.setting, paint)
+        yield f"  changes {changed}"
+    elif cause is not None:
         yield f"{paint(BOLD, escape(origin(cause)))}: {escape(cause.by)}, {escape(cause.field + edited(cause.edit))}"
-        yield f"  changes {escape(counted(group.objects))}: {_names(group.objects)}"
+        yield f"  changes {changed}"
     else:
-        yield paint(BOLD, _names(group.objects, kind=True))
+        yield paint(BOLD, changed)
         if causes := possible_causes(group):
             yield f"  {escape(causes)}"
-    meanings = list(dict.fromkeys(meaning(line, having[0]) for line, having in group.lines))
-    if len(meanings) == 1:
-        yield f"  {_meaning(group.lines[0][0], first, paint)}"
-    for line, having in group.lines:
-        yield from _line(line, having, group, paint)
-        if len(meanings) > 1:
-            yield f"      {_meaning(line, having[0], paint)}"
+    for said in by_sentence(group):
+        yield f"  {paint(COLORS[said.shade], escape(said.text))}"
+        for line, having in said.lines:
+            yield from _line(line, having, group, paint)
 
 
 def _line(line: Line, having: Sequence[Reviewed], group: CauseGroup, paint: Paint) -> Iterator[str]:
     """Yield a change: its field, and its values on the same line or, if they are long, below it."""
     change = line.change
-    notes = [] if len(having) == len(group.objects) else [_names(having)]
-    if not same_values(line, having):
-        notes.append(f"values of {marked(having[0], kind=False)}; the others differ")
+    notes = notes_of(line, having, group, NAMES)
     note = escape(f"  ({'; '.join(notes)})" if notes else "")
-    field = paint(CYAN, escape(change.field))
+    field = paint(CYAN, escape(field_of(line, having)))
     if fits_one_line(change):
         yield f"    {field}{_edited(change, paint)}{note}"
         return
@@ -161,14 +183,9 @@ def _shown_values(change: Change, paint: Paint) -> Iterator[str]:
     """Yield the first lines of long values."""
     lines = list(_values(change))
     for mark, text in lines[:LINES]:
-        yield paint(SHADES[mark], f"      {mark} {escape(text)}")
+        yield paint(MARKS[mark], f"      {mark} {escape(text)}")
     if len(lines) > LINES:
         yield f"        ... and {len(lines) - LINES} more lines"
-
-
-def _meaning(line: Line, reviewed: Reviewed, paint: Paint) -> str:
-    shown = escape(meaning(line, reviewed))
-    return paint(YELLOW, shown) if line.consequence.effect in BLOCKING else shown
 
 
 def _values(change: Change) -> Iterator[tuple[str, str]]:
@@ -185,12 +202,13 @@ def _values(change: Change) -> Iterator[tuple[str, str]]:
         yield from (("+", line) for line in new)
 
 
-def _one_sided(objects: Sequence[Reviewed], status: str, shade: str, paint: Paint) -> str:
-    """Return the line of an added or removed object, with its locations or causes in all environments."""
-    (name,) = names(objects, kind=True)
-    where = ", ".join(dict.fromkeys(map(_place, objects)))
-    lost = f": {paint(RED, DELETED)}" if any(each.loses_data for each in objects) else ""
-    return f"{paint(shade, status)} {escape(name)}  {escape(where)}{lost}"
+def _one_sided(each: OneSided, status: str, shade: str, paint: Paint) -> str:
+    """Return the line of an added or removed job or object, with its locations or causes in all environments."""
+    where = ", ".join(dict.fromkeys(filter(None, map(_place, each.objects))))
+    lost = f": {paint(RED, DELETED)}" if any(one.loses_data for one in each.objects) else ""
+    name = each.subject.title if each.is_whole else f"{each.kinds} of {each.subject.title}"
+    kinds = f" ({each.kinds})" if each.is_whole and not each.subject.source.kind else ""
+    return f"{paint(shade, status)} {escape(name + kinds)}  {escape(where)}{lost}"
 
 
 def _place(reviewed: Reviewed) -> str:
@@ -199,14 +217,7 @@ def _place(reviewed: Reviewed) -> str:
     return reviewed.at.file if reviewed.at else ""
 
 
-def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
-    shown = names(objects, kind=kind)
-    if len(shown) > NAMES:
-        return escape(listed([*shown[:NAMES], f"{len(shown) - NAMES} more"]))
-    return escape(", ".join(shown))
-
-
-def _numbers(review: Review) -> Iterator[str]:
+def _numbers(review: Review, paint: Paint) -> Iterator[str]:
     """Yield the changed numbers of pods, first the total, then each queue."""
     for figure in figures(review):
         rows = amounts(figure.before, figure.after)
@@ -216,6 +227,8 @@ def _numbers(review: Review) -> Iterator[str]:
                 for row in rows
             )
             yield f"{escape(figure.title + figure.scope)}: {escape(', '.join(parts))}"
+    if not review.is_empty:
+        yield from queue_figures.lines(review, QUEUES, lambda text: paint(YELLOW, text), escape)
 
 
 def _painted(color: str, text: str) -> str:

@@ -34,6 +34,7 @@ from trainc.files.selection import Selection
 from trainc.files.walk import UNREADABLE
 from trainc.frontends.reading import Reading
 from trainc.kubernetes.trees import get
+from trainc.pods.footprint import is_jobset
 from trainc.review.commits import commit_files
 from trainc.review.commits import commit_files as commit_settings
 from trainc.review.sides import rendered_files
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from trainc.budget import Meter
     from trainc.frontends.reading import Reader
     from trainc.kubernetes.trees import Tree
+    from trainc.kueue.usage import QueueUse
     from trainc.review import commits as revisions
     from trainc.review.sides.side_files import SideFiles
 
@@ -133,10 +135,22 @@ class Side(NamedTuple):
     """The function that returns a side without TrainJobs and JobSets as a rendered one, with its hidden files."""
     runtimes: tuple[Document, ...] = ()
     """The runtimes of its paths, without the changes of the settings."""
+    others: tuple[Document, ...] = ()
+    """The documents of other kinds, of which Kueue's queues have the quotas of its JobSets."""
 
     def file(self, name: str) -> str:
         """Return a file name of this side without its revision."""
         return self.spec.without_revision(name)
+
+    @property
+    def queues(self) -> tuple[QueueUse, ...]:
+        """What its JobSets request from Kueue's queues, beside the quotas."""
+        if not any(each.value.get("kind") == "ClusterQueue" for each in self.others):
+            return ()
+        from trainc.kueue.usage import queue_uses
+
+        found = ((item.own or item).tree for item in self.items)
+        return tuple(queue_uses((tree for tree in found if is_jobset(tree)), self.others))
 
     @property
     def one_jobset(self) -> bool:
@@ -300,7 +314,8 @@ class _Rendered:
         items, duplicates = _rendered(found.documents, partial(_environment_of, self.spec, self.own))
         is_rendered = found.has_jobsets or (_is_output(self.spec, self.own) and any(found))
         content: Content = "rendered" if is_rendered else "nothing"
-        return Side(self.spec, content, items, (*found.diagnostics, *duplicates))
+        others = tuple(item.document for item in items if item.id.kind != JOBSET.kind)
+        return Side(self.spec, content, items, (*found.diagnostics, *duplicates), others=others)
 
     def _charged(self, files: Iterable[inputs.File | Diagnostic]) -> Iterator[inputs.File | Diagnostic]:
         """Yield the files up to the budget. The reader of commits charges its own."""
@@ -380,7 +395,16 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, run: Run, reporti
     result = result.with_diagnostics(duplicates(result, (job.plan.job.document for job in result.jobsets)))
     items = tuple(_items(result))
     diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics
-    return Side(spec, "compiled", items, diagnostics, own, result.skipped, runtimes=tuple(reading.documents["runtime"]))
+    return Side(
+        spec,
+        "compiled",
+        items,
+        diagnostics,
+        own,
+        result.skipped,
+        runtimes=tuple(reading.documents["runtime"]),
+        others=result.others,
+    )
 
 
 def _as_reported(own: Settings, run: Run, reporting: Settings | None) -> Settings:

@@ -3,7 +3,8 @@
 Reads    every file with the name of a manifest: also hidden files, those with the name of settings, those with trainc's
          marker, and those that trainc.yaml excludes. Of git's own folder, nothing is in a commit.
 Returns  the objects of all kinds, and an error for each file that cannot be read: the review would be about other
-         objects than those that kubectl applies. The fields that only the API server writes are not compared.
+         objects than those that kubectl applies. Of an object that was read from an API server, the fields that only
+         the server writes are not compared.
 Source   Kubernetes 1.36, ObjectMeta; kubectl for the annotation of the configuration that was applied last.
 """
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
 """The kinds that trainc writes."""
 METADATA: Final = frozenset(("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"))
+OF_SERVER: Final = frozenset(("uid", "resourceVersion"))
+"""The fields of the metadata that an object has only if it was read from an API server."""
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -100,13 +103,17 @@ def identity(document: Document) -> ObjectId | None:
 
 
 def without_server_fields(tree: Tree) -> Tree:
-    """Return an object without the fields that only the API server writes.
+    """Return an object that was read from an API server without the fields that only the server writes.
+
+    Any other object is deployed as it is, with a status.
 
     >>> without_server_fields({"kind": "JobSet", "metadata": {"name": "a", "uid": "b"}, "status": {}})
     {'kind': 'JobSet', 'metadata': {'name': 'a'}}
+    >>> without_server_fields({"kind": "Token", "metadata": {"name": "a"}, "status": {"user": "admin"}})
+    {'kind': 'Token', 'metadata': {'name': 'a'}, 'status': {'user': 'admin'}}
     """
     metadata = tree.get("metadata")
-    if not isinstance(metadata, dict):
+    if not isinstance(metadata, dict) or OF_SERVER.isdisjoint(metadata):
         return tree
     own = {key: value for key, value in metadata.items() if key not in METADATA}
     annotations = own.get("annotations")
@@ -114,6 +121,4 @@ def without_server_fields(tree: Tree) -> Tree:
         own["annotations"] = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
         if not own["annotations"]:
             del own["annotations"]
-    if len(own) == len(metadata) and own == metadata and "status" not in tree:
-        return tree
     return {key: own if key == "metadata" else value for key, value in tree.items() if key != "status"}

@@ -10,6 +10,7 @@ Returns  each file by its path, so that the files of two sides can be compared; 
 
 from __future__ import annotations
 
+import json
 import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from trainc.base.kinds import COMPILED
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import inputs
-from trainc.files.confine import is_within
+from trainc.files.confine import is_within, repository_above
 from trainc.files.exclude import Excluded, Patterns
 from trainc.files.inputs import File
 from trainc.files.output_marks import is_marked
@@ -29,8 +30,8 @@ from trainc.frontends.configmaps import without_runtimes
 from trainc.frontends.kustomizations import is_kustomization
 from trainc.frontends.reading import documents_of
 from trainc.review.commits import commit_files
-from trainc.review.commits.git_objects import LINK
-from trainc.review.sides import rendered_files
+from trainc.review.commits.git_objects import FOLDER, LINK
+from trainc.review.sides import parameter_files, rendered_files
 from trainc.review.sides.rendered_files import WRITTEN, without_server_fields
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from trainc.files.selection import Role
     from trainc.frontends.reading import Reading
     from trainc.review.commits import Commit
+    from trainc.review.sides.moves import MovableDocuments
+    from trainc.review.sides.parameter_files import ChangedParameter
     from trainc.settings import Settings
 LFS: Final = b"version https://git-lfs.github.com/spec/"
 """The start of a file of git-lfs, which only names the content."""
@@ -51,6 +54,7 @@ REASONS: Final = {
     "link": "it is a link to a path that is compared under its own name",
     "kept": "keep leaves it in the output folder",
     "submodule": "it is a submodule, whose files are in another repository",
+    "parameters": "Argo CD overrides the source of an Application with it",
 }
 LFS_REASON: Final = "it is a pointer of git-lfs, whose content is not in git"
 OTHER_KIND: Final = "trainc does not compile objects of this kind"
@@ -102,6 +106,8 @@ class SideFiles:
         if role == "link":
             self._links[name] = object
             return
+        if role == "hidden" and parameter_files.is_parameter_file(name):
+            role = "parameters"
         self.left_out.setdefault(name, (role, object))
 
     def lists_others(self, file: str) -> bool:
@@ -183,14 +189,33 @@ class SideFiles:
                 found[path] = SideFile(path, role, object.encode())
             elif role == "excluded" and is_same and not other.has(path):
                 found[path] = SideFile(path, role)  # one row, also for a folder such as .venv
-            elif role in {"excluded", "patch"}:
+            elif role in {"excluded", "patch", "parameters"}:
                 found |= {file.path: file for file in self._left_out_files(path, role) if file.path not in self._read}
+        if is_same:
+            found |= {file.path: file for file in self._parameters_above() if file.path not in found}
         key = partial(_key, self, is_same=is_same)
         links = {
             ("link", key(path)): SideFile(path, "link", repr(key(target)).encode())
             for path, target in self._inner_links()
         }
         return {key(path): file for path, file in found.items()} | links
+
+    def _parameters_above(self) -> Iterator[SideFile]:
+        """Yield the files of Argo CD's parameters in the folders above the paths, up to the root."""
+        for folder in dict.fromkeys(above for path in self._walked for above in _folders_above(path, self.commit)):
+            for name in self._names_in(folder):
+                if parameter_files.is_parameter_file(name):
+                    path = os.path.join(folder, name)
+                    shown = os.path.relpath(path, self.commit.top) if self.commit else os.path.relpath(path)
+                    yield from self._left_out_files(shown, "parameters")
+
+    def _names_in(self, folder: str) -> Iterable[str]:
+        """Return the names in a folder of the working tree, or of the commit."""
+        if self.commit is None:
+            return os.listdir(folder) if os.path.isdir(folder) else ()
+        inside = self.commit.path_in_repository(folder)
+        entry = None if inside is None else self.commit.entry(inside)
+        return () if entry is None or entry.mode != FOLDER else self.commit.entries(entry)
 
     def _inner_links(self) -> Iterator[tuple[str, str]]:
         """Yield the links with targets below the paths, which a walk reads only once."""
@@ -248,6 +273,14 @@ def _key(files: SideFiles, path: str, *, is_same: bool) -> Hashable:
     return full
 
 
+def _folders_above(path: str, commit: Commit | None) -> Iterator[str]:
+    """Yield the folders above an absolute path, up to the root of its repository; none outside of one."""
+    top = repository_above(path) if commit is None else commit.top
+    while top and path != top and is_within(path, top):
+        path = os.path.dirname(path)
+        yield path
+
+
 def _absolute_path(commit: Commit | None, path: str) -> str:
     """Return the absolute path that a file of a side has in the working tree."""
     return os.path.abspath(path if commit is None else os.path.join(commit.top, path))
@@ -262,6 +295,8 @@ class NotCompared(NamedTuple):
     reason: str
     object: ObjectId | None = None
     """The object of a kind that trainc does not compile; None for a file as a whole."""
+    changes: tuple[ChangedParameter, ...] = ()
+    """What changes in a file of Argo CD's parameters, without secrets."""
 
 
 class _Content:
@@ -274,6 +309,8 @@ class _Content:
         """The objects of kinds that are not compared, by identity."""
         self.values: list[Any] = []
         """The documents, if the file has a reason for which it is not compared."""
+        self.compared: list[Document] = []
+        """The documents of any kind that have an identity, if the file has no such reason."""
         if file.fault or not file.data or file.role in {"submodule", "link"}:
             self.values.append(file.data)
             return
@@ -292,7 +329,9 @@ class _Content:
             if isinstance(found, Diagnostic):
                 self.reason = self.reason or f"it cannot be read: {found.message}"
                 self.values.append(document.value)
-            elif beside_rendered:
+                continue
+            self.compared.append(found[1])
+            if beside_rendered:
                 if found[0] == "other" and files.drops(found[1]):
                     self._add(found[1])
             elif files.is_rendered:
@@ -306,10 +345,7 @@ class _Content:
         """Add an object; a document without apiVersion or kind is none."""
         id = ObjectId.from_source(document.value)
         if id.kind == "ConfigMap":  # the runtimes in it are compared
-            rest = without_runtimes(document)
-            if "data" in document.value and "data" not in rest:
-                return
-            document = document._replace(value=rest)
+            document = document._replace(value=without_runtimes(document))
         if id.apiVersion and id.kind:
             key: Key = id.apiVersion.rpartition("/")[0], *id[1:]
             # Several objects can have one generateName, or none.
@@ -322,6 +358,8 @@ def _reason(file: SideFile, files: SideFiles) -> str:
     """Return the reason why a file is not compared; empty if its documents decide."""
     if file.fault:
         return f"it {file.fault}"
+    if parameter_files.is_parameter_file(file.path):
+        return REASONS["parameters"]
     if file.data.startswith(LFS):
         return LFS_REASON
     if files.is_rendered and file.role not in {"submodule", "link"}:
@@ -335,13 +373,13 @@ def _reason(file: SideFile, files: SideFiles) -> str:
     return KUSTOMIZATION if is_kustomization(file.path) else ""
 
 
-def not_compared(old: SideFiles, new: SideFiles, causes: set[str]) -> list[NotCompared]:
+def not_compared(old: SideFiles, new: SideFiles, causes: set[str], movable: MovableDocuments) -> list[NotCompared]:
     """Return the differences between the files of two sides that a review does not compare.
 
-    `causes` are the files of the causes of compared changes.
+    `causes` are the files of the causes of compared changes. The documents of files that differ are added to `movable`.
     """
     is_beside = old.is_rendered != new.is_rendered
-    found = _objects_beside_rendered(old, new) if is_beside else _differences(old, new, causes)
+    found = _objects_beside_rendered(old, new) if is_beside else _differences(old, new, causes, movable)
     return sorted(found, key=lambda row: (row.file, row.object or ObjectId(), row.reason))
 
 
@@ -351,7 +389,7 @@ def submodule_faults(rows: Iterable[NotCompared], new: SideFiles) -> tuple[Diagn
     return tuple(fault(new.named(row.file), row.reason.removeprefix("it "), MODULE_HELP) for row in modules)
 
 
-def _differences(old: SideFiles, new: SideFiles, causes: set[str]) -> Iterator[NotCompared]:
+def _differences(old: SideFiles, new: SideFiles, causes: set[str], movable: MovableDocuments) -> Iterator[NotCompared]:
     """Yield the differences between the files of two sides of the same kind."""
     patterns = {*old.keep, *new.keep}
     before, after = old.by_path(new, patterns), new.by_path(old, patterns)
@@ -363,9 +401,10 @@ def _differences(old: SideFiles, new: SideFiles, causes: set[str]) -> Iterator[N
             continue
         sides = zip(pair, (old, new), strict=True)
         contents = [None if file is None else _Content(file, files) for file, files in sides]
-        for known, content in zip(objects, contents, strict=True):
+        for known, placed, content in zip(objects, (movable.old, movable.new), contents, strict=True):
             if content is not None:
                 _add_objects(known, content.objects)
+                placed.add(content.compared, path)
         # Of two paths, only one may have an output folder.
         yield from (row for row in _row(pair, contents, causes) if is_same or row.reason != REASONS["output"])
     yield from (row for _, row in _object_rows(*objects))
@@ -413,7 +452,14 @@ def _row(
         return
     if old is not None and new is not None and old.reason and old.values == new.values:
         return  # only comments differ
-    yield NotCompared(file.path, _status(old, new), own.reason)
+    values = [next(iter(content.values), None) if content else None for content in contents]
+    is_parameters = own.reason == REASONS["parameters"]
+    yield NotCompared(
+        file.path,
+        _status(old, new),
+        own.reason,
+        changes=parameter_files.changed_parameters(*values) if is_parameters else (),
+    )
 
 
 def _object_rows(old: Mapping[Key, Document], new: Mapping[Key, Document]) -> Iterator[tuple[Key, NotCompared]]:
@@ -422,10 +468,15 @@ def _object_rows(old: Mapping[Key, Document], new: Mapping[Key, Document]) -> It
         before, after = old.get(key), new.get(key)
         document = after or before
         assert document is not None  # one of the sides has it
-        if before and after and without_server_fields(before.value) == without_server_fields(after.value):
+        if before and after and _canonical(before) == _canonical(after):
             continue
         id = ObjectId.from_source(document.value)
         yield key, NotCompared(document.file, _status(before, after), OTHER_KIND, id)
+
+
+def _canonical(document: Document) -> str:
+    """Return the text of an object, whatever the order of its fields is. To == alone, 1 and True are equal, too."""
+    return json.dumps(without_server_fields(document.value), sort_keys=True, default=str)
 
 
 def _status(old: object, new: object) -> Status:

@@ -1,0 +1,114 @@
+"""Queue figures: what the JobSets request from Kueue's queues after a change, beside the quotas.
+
+Reads    a review.
+Returns  a figure for each ClusterQueue and cohort of each cluster. Environments of one cluster with the same quota have
+         one figure with the sum of their requests. Of rendered manifests, the cluster is not known: each environment
+         has its own figures. Requests beyond a quota come first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainc.base.texts import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from trainc.kubernetes.trees import Tree
+    from trainc.kueue.usage import QueueUse
+    from trainc.review.reviewed import Review
+
+
+class QueueFigure(NamedTuple):
+    """The use of one queue of one cluster, by some environments."""
+
+    use: QueueUse
+    environments: tuple[str, ...]
+    cluster: str
+    """The name of the cluster; empty if it has none or is not known."""
+
+    @property
+    def title(self) -> str:
+        """The queue, its cluster, and the environments: `ClusterQueue research in cluster lab [dev, staging]`."""
+        where = f" in cluster {self.cluster}" if self.cluster else ""
+        shown = f" [{', '.join(self.environments)}]" if self.environments else ""
+        return f"{self.use.kind} {self.use.name}{where}{shown}"
+
+    @property
+    def exceeded(self) -> str:
+        """The requests beyond the quota: `100 of 64 nvidia.com/gpu`; empty for none."""
+        return self._amounts(self.use.exceeded)
+
+    @property
+    def fits(self) -> str:
+        """The other requests."""
+        return self._amounts(name for name in self.use.requested if name not in self.use.exceeded)
+
+    def _amounts(self, resources: Iterable[str]) -> str:
+        return ", ".join(f"{self.use.shown(name)} {name}" for name in resources)
+
+
+def queue_figures(review: Review) -> list[QueueFigure]:
+    """Return the figures of a review, those with exceeded quotas first."""
+    found: dict[object, QueueFigure] = {}
+    for pods in review.pods:
+        for use in pods.queues:
+            where = ("environment", pods.environment) if pods.cluster is None else ("cluster", pods.cluster)
+            key = where, _quota_key(use)
+            own = QueueFigure(use, tuple(filter(None, [pods.environment])), pods.cluster or "")
+            known = found.get(key)
+            if known is None:
+                found[key] = own
+            else:
+                environments = tuple(dict.fromkeys((*known.environments, *own.environments)))
+                found[key] = known._replace(use=known.use.with_requests_of(use), environments=environments)
+    return sorted(found.values(), key=lambda figure: not figure.use.exceeded)
+
+
+def summed_uses(uses: Iterable[QueueUse]) -> Iterator[QueueUse]:
+    """Yield the uses of one cluster; those beside the same quota are one."""
+    found: dict[object, QueueUse] = {}
+    for use in uses:
+        known = found.get(_quota_key(use))
+        found[_quota_key(use)] = use if known is None else known.with_requests_of(use)
+    yield from found.values()
+
+
+def _quota_key(use: QueueUse) -> object:
+    return use.kind, use.name, tuple(use.quota.items())
+
+
+def lines(review: Review, most: int, mark: Callable[[str], str], escape: Callable[[str], str]) -> Iterator[str]:
+    """Yield the figures of a review as text, at most this many; `mark` shows requests beyond a quota."""
+    found = queue_figures(review)
+    for figure in found[:most]:
+        over = mark(escape(f"{figure.exceeded} exceeds the quota")) if figure.exceeded else ""
+        yield f"{escape(figure.title)}: requests {', '.join(filter(None, [over, escape(figure.fits)])) or 'nothing'}"
+    if len(found) > most:
+        yield f"and {plural(len(found) - most, 'queue')} more"
+
+
+def as_json(review: Review) -> Tree:
+    """Return the figures of a review as a field of JSON; nothing without one."""
+    found = [_json(figure) for figure in queue_figures(review)]
+    return {"queues": found} if found else {}
+
+
+def _json(figure: QueueFigure) -> Tree:
+    from trainc.kueue.kueue_objects import text_of
+
+    use = figure.use
+    found: Tree = {"kind": use.kind, "name": use.name}
+    found |= {"cluster": figure.cluster} if figure.cluster else {}
+    found |= {"environments": list(figure.environments)} if figure.environments else {}
+    resources = [
+        {
+            "resource": name,
+            "requested": text_of(name, amount),
+            "quota": text_of(name, use.quota[name]),
+            "exceeded": name in use.exceeded,
+        }
+        for name, amount in use.requested.items()
+    ]
+    return found | {"resources": resources}
