@@ -195,7 +195,7 @@ def review(folder: Path, count: int) -> Work:
     edited.write_text(edited.read_text().replace("sizeLimit: ", "sizeLimit: 1", 1))
     peers.printed([*git, "commit", "-qam", "new"])
     revisions = ["/usr/bin/env", "-C", str(new), peers.TRAINC, "diff", "main..HEAD"]
-    if " JobSets change" not in (text := peers.printed(revisions)):
+    if " to change" not in (text := peers.printed(revisions)):
         raise SystemExit(f"the edit of a runtime changes no JobSet: {text}")
     build = " && ".join(f"'{peers.TRAINC}' build '{side}'" for side in (old, new))
     contestants = [
@@ -211,7 +211,7 @@ def edited(folder: Path, count: int) -> Work:
     new = [job._replace(tag=f"{job.tag}-1", nodes=2 * job.nodes) for job in old]
     sides = [str(inputs.folder_of_jobs(folder / name, made)) for name, made in (("old", old), ("new", new))]
     command = [peers.TRAINC, "diff", *sides]
-    if f" {count} JobSets change" not in (text := peers.printed(command)):
+    if f"{count:,} to change" not in (text := peers.printed(command)):
         raise SystemExit(f"the edits do not change every JobSet: {text.partition(chr(10))[0]}")
     build = " && ".join(f"'{peers.TRAINC}' build '{side}'" for side in sides)
     size = sum(size_of(Path(side)) for side in sides)

@@ -85,4 +85,4 @@ def test_what_kubectl_prints_is_what_was_applied(cluster: Cluster, tmp_path: Pat
     assert cluster.kubectl("apply", "--filename", str(rendered)).code == 0
     live = cluster.kubectl("get", "jobset", "--namespace", namespace, "--output=yaml", "--show-managed-fields")
     done = run("diff", "-", str(rendered), stdin=live.out.encode())
-    assert done.out == f"- -> {rendered}: nothing changes: 1 object is unchanged\n", done.out + done.err
+    assert done.out == f"- -> {rendered}\nnothing changes: 1 object is unchanged\n", done.out + done.err
