@@ -230,9 +230,9 @@ def hostile(text: str = HOSTILE) -> Review:
         ),
         objects=(
             changed,
-            changed._replace(id=id._replace(name="b"), lines=lines[:1]),
-            Reviewed("added", id, source, cause=cause, at=at, after=tree),
-            Reviewed("removed", id, source, at=at, before=tree),
+            changed._replace(id=id._replace(name="b"), source=source._replace(name=f"{text}b"), lines=lines[:1]),
+            Reviewed("added", id, source._replace(name=f"{text}c"), cause=cause, at=at, after=tree),
+            Reviewed("removed", id, source._replace(name=f"{text}d"), at=at, before=tree),
         ),
         unchanged=1,
         pods=(

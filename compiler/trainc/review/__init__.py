@@ -78,8 +78,8 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
         moved = with_moved_objects([review for _, review in parts], release)
         parts = [(name, review) for (name, _), review in zip(parts, moved, strict=True)]
     review = merge_reviews(parts)
-    if not review.failed:
-        review = review._replace(moves=movable.moves(old, new, meter))
+    if not review.failed and old.paths == new.paths:
+        review = review._replace(moves=movable.moves(old.commit, new.commit, new.paths, meter))
     if review.is_empty and not (review.pods or review.diagnostics):
         review = review._replace(diagnostics=(sides.no_jobs(old, new),))
     notes = (note,) if note is not None else ()

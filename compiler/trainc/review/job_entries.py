@@ -16,7 +16,7 @@ from trainc.base.texts import plural
 from trainc.kubernetes.violations import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from trainc.review.reviewed import ObjectSource, Review, Reviewed
     from trainc.review.sides.side_files import Status
@@ -121,12 +121,8 @@ def number_of(given: Sequence[Subject]) -> str:
 
 def one_sided(objects: Iterable[Reviewed]) -> list[OneSided]:
     """Return added or removed objects by source; environments with the same kinds of objects are together."""
-    by_source: dict[ObjectSource, dict[str, list[Reviewed]]] = {}
-    for each in objects:
-        for name in each.environments or ("",):
-            by_source.setdefault(each.source, {}).setdefault(name, []).append(each)
     found = []
-    for source, by_environment in by_source.items():
+    for source, by_environment in _by_source(objects).items():
         alike: dict[tuple[Hashable, ...], tuple[list[str], dict[int, Reviewed]]] = {}
         for name, members in by_environment.items():
             kinds = tuple(sorted(each.id.kind for each in members))
@@ -140,51 +136,58 @@ def one_sided(objects: Iterable[Reviewed]) -> list[OneSided]:
 
 def entries(review: Review) -> list[Entry]:
     """Return one entry for each source, in the order of the review."""
-    by_source: dict[ObjectSource, dict[str, list[Reviewed]]] = {}
-    for each in review.objects:
-        for name in each.environments or ("",):
-            by_source.setdefault(each.source, {}).setdefault(name, []).append(each)
-    prints: dict[int, Hashable] = {}
-    found = []
-    for source, by_environment in by_source.items():
-        alike: dict[Hashable, tuple[list[str], list[Reviewed]]] = {}
-        for name, members in by_environment.items():
-            alike.setdefault(tuple(_print(each, prints) for each in members), ([], members))[0].append(name)
-        variants = (
-            Variant(subjects(members)[0]._replace(environments=tuple(filter(None, names))), tuple(members))
-            for names, members in alike.values()
-        )
-        found.append(Entry(source, tuple(variants)))
-    return found
+    found: dict[ObjectSource, list[Variant]] = {}
+    for variant, _ in _variants(review):
+        found.setdefault(variant.subject.source, []).append(variant)
+    return [Entry(source, tuple(variants)) for source, variants in found.items()]
 
 
 def different_changes(review: Review) -> list[Alike]:
     """Return the different changes of a review, each with the sources that have it."""
-    prints: dict[int, Hashable] = {}
     found: dict[Hashable, tuple[list[Subject], tuple[Reviewed, ...]]] = {}
-    for entry in entries(review):
-        for variant in entry.variants:
-            key = tuple(_print(each, prints) for each in variant.objects)
-            found.setdefault(key, ([], variant.objects))[0].append(variant.subject)
+    for variant, key in _variants(review):
+        found.setdefault(key, ([], variant.objects))[0].append(variant.subject)
     return [Alike(tuple(having), objects) for having, objects in found.values()]
 
 
-def _print(reviewed: Reviewed, known: dict[int, Hashable]) -> Hashable:
-    """Return what makes a change another one, without the object's own names; `known` has those of other objects."""
-    if id(reviewed) not in known:
-        ids = (reviewed.id, *([reviewed.renamed] if reviewed.renamed else []))
-        own = sorted({name for id in ids for name in (id.namespace, id.name) if name}, key=len, reverse=True)
-        names = re.compile(rf"\b(?:{'|'.join(map(re.escape, own))})\b")
-        lines = tuple(
-            (
-                line.cause and line.cause.key,
-                line.consequence,
-                line.change.kind,
-                names.sub("", f"{line.change.field}\n{line.change.old!r}\n{line.change.new!r}"),
-            )
-            for line in reviewed.lines
+def _by_source(objects: Iterable[Reviewed]) -> dict[ObjectSource, dict[str, list[Reviewed]]]:
+    """Return objects by source and environment, which is empty in a project without environments."""
+    found: dict[ObjectSource, dict[str, list[Reviewed]]] = {}
+    for each in objects:
+        for name in each.environments or ("",):
+            found.setdefault(each.source, {}).setdefault(name, []).append(each)
+    return found
+
+
+def _variants(review: Review) -> Iterator[tuple[Variant, Hashable]]:
+    """Yield the variants of each source, each with what makes its change another one."""
+    prints: dict[int, Hashable] = {}  # an object can have several environments
+    for by_environment in _by_source(review.objects).values():
+        alike: dict[Hashable, tuple[list[str], list[Reviewed]]] = {}
+        for name, members in by_environment.items():
+            for each in members:
+                if id(each) not in prints:
+                    prints[id(each)] = _print(each)
+            alike.setdefault(tuple(prints[id(each)] for each in members), ([], members))[0].append(name)
+        for key, (names, members) in alike.items():
+            subject = subjects(members)[0]._replace(environments=tuple(filter(None, names)))
+            yield Variant(subject, tuple(members)), key
+
+
+def _print(reviewed: Reviewed) -> Hashable:
+    """Return what makes a change another one, without the object's own names."""
+    ids = (reviewed.id, *([reviewed.renamed] if reviewed.renamed else []))
+    own = sorted({name for id in ids for name in (id.namespace, id.name) if name}, key=len, reverse=True)
+    names = re.compile(rf"\b(?:{'|'.join(map(re.escape, own))})\b")
+    lines = tuple(
+        (
+            line.cause and line.cause.key,
+            line.consequence,
+            line.change.kind,
+            names.sub("", f"{line.change.field}\n{line.change.old!r}\n{line.change.new!r}"),
         )
-        cause = reviewed.cause and reviewed.cause.key
-        content = "" if reviewed.status == "changed" else names.sub("", repr(reviewed.after))
-        known[id(reviewed)] = (reviewed.status, reviewed.id.kind, reviewed.loses_data, cause, lines, content)
-    return known[id(reviewed)]
+        for line in reviewed.lines
+    )
+    cause = reviewed.cause and reviewed.cause.key
+    content = "" if reviewed.status == "changed" else names.sub("", repr(reviewed.after))
+    return (reviewed.status, reviewed.id.kind, reviewed.loses_data, cause, lines, content)

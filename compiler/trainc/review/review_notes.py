@@ -1,8 +1,8 @@
-"""Warnings and notes of a review, besides the changed objects.
+"""Notes of a review, and the effects of changes that apply before their JobSet.
 
 Reads    the reviewed objects of one environment, and both sides.
-Returns  a warning for each object that changes before its JobSet: the API server accepts the change of a ConfigMap or a
-         PodGroup, but not that of the JobSet whose pods read it. A note for each changed or removed runtime that no
+Returns  the objects, with another effect for a ConfigMap or a PodGroup whose change the API server accepts, although it
+         rejects that of the JobSet whose pods read it. A note for each changed or removed runtime that no
          TrainJob of either side uses, so that no object shows its change. For an upgrade of Trainer, a note with the
          behaviours that change no object, one for each TrainJob that will not resume, and one if the upgrade leads over
          another release.

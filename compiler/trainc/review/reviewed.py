@@ -157,6 +157,8 @@ class CauseGroup(NamedTuple):
     """Without a known cause, the changed settings, one of which may be the cause."""
     setting: ChangedSetting | None = None
     """The changed setting that is the cause."""
+    keys: frozenset[object] = frozenset()
+    """The keys of its causes: several for a setting, none for an unknown cause."""
 
     @property
     def effect(self) -> Effect:
@@ -314,6 +316,7 @@ def grouped(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = ()
     members: dict[object, dict[int, Reviewed]] = {}
     lines: dict[object, dict[object, tuple[Line, dict[int, Reviewed]]]] = {}
     causes: dict[object, Cause | None] = {}
+    keys: dict[object, set[object]] = {}
     for reviewed in objects:
         for line in reviewed.lines:
             key: object = None
@@ -321,6 +324,7 @@ def grouped(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = ()
                 key = owners.get(id(line.cause)) or (line.cause.key, values[line.cause.key, _environment(reviewed)])
             causes.setdefault(key, line.cause)
             members.setdefault(key, {})[id(reviewed)] = reviewed
+            keys.setdefault(key, set()).update(() if line.cause is None else [line.cause.key])
             alike = (reviewed.id.kind, line.change.kind, line.change.field, line.consequence.effect)
             lines.setdefault(key, {}).setdefault(alike, (line, {}))[1][id(reviewed)] = reviewed
     groups = [
@@ -329,6 +333,7 @@ def grouped(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = ()
             tuple(members[key].values()),
             tuple((line, tuple(having.values())) for line, having in lines[key].values()),
             setting=settings[key - 1] if isinstance(key, int) else None,
+            keys=frozenset(keys[key]),
         )
         for key, cause in causes.items()
     ]

@@ -100,11 +100,10 @@ def listed_subjects(given: Sequence[Subject], most: int) -> list[str]:
     return [*shown, f"{len(given) - most:,} more"] if len(given) > most else shown
 
 
-def changes_of(objects: Sequence[Reviewed], most: int) -> str:
+def changes_of(given: Sequence[Subject], most: int) -> str:
     """Return what a cause changes: `nlp/llama [dev, prod]`, `3 jobs: a, b, c`."""
-    found = subjects(objects)
-    shown = ", ".join(listed_subjects(found, most))
-    return shown if len(found) == 1 else f"{number_of(found)}: {shown}"
+    shown = ", ".join(listed_subjects(given, most))
+    return shown if len(given) == 1 else f"{number_of(given)}: {shown}"
 
 
 def numbers_of(review: Review) -> str:
@@ -135,25 +134,22 @@ class Lost(NamedTuple):
 def losses(review: Review) -> list[Lost]:
     """Return what is lost, stopped or rejected: `5 JobSets must be recreated: running ones lose their training`."""
     found: list[Lost] = []
-    for effect, (shade, one, many, jobs) in _LOSSES.items():
-        objects = review.with_effect(effect)
-        kinds = _by_kind(objects)
-        number = sum(kinds.values())
-        if number:
-            end = jobs[number > 1] if JOBSET.kind in kinds else ""
+    rows = [*((review.with_effect(effect), row) for effect, row in _LOSSES.items()), (review.lost, _DELETED)]
+    for objects, (shade, one, many, jobs) in rows:
+        if kinds := _by_kind(objects):
+            is_one = sum(kinds.values()) == 1
             said = listed(plural(count, kind) for kind, count in kinds.items())
-            found.append(Lost(f"{said} {one if number == 1 else many}{end}", shade))
-    if kinds := _by_kind(review.lost):
-        number = sum(kinds.values())
-        said = listed(plural(count, kind) for kind, count in kinds.items())
-        found.append(
-            Lost(
-                f"{said} {'is' if number == 1 else 'are'} deleted with {'its' if number == 1 else 'their'} data", "bad"
-            )
-        )
+            end = jobs[not is_one] if JOBSET.kind in kinds else ""
+            found.append(Lost(f"{said} {one if is_one else many}{end}", shade))
     return found
 
 
+_DELETED: Final[tuple[Shade, str, str, tuple[str, str]]] = (
+    "bad",
+    "is deleted with its data",
+    "are deleted with their data",
+    ("", ""),
+)
 _LOSSES: Final[dict[Effect, tuple[Shade, str, str, tuple[str, str]]]] = {
     "refused": ("bad", "is rejected by the cluster", "are rejected by the cluster", ("", "")),
     "new-object": (
@@ -205,18 +201,8 @@ def environment_table(review: Review) -> list[list[str]]:
     return [head, *([row.environment, *(f"{getattr(row, field):,}" for field, _ in columns)] for row in rows)]
 
 
-def by_identity(objects: Iterable[Reviewed]) -> list[list[Reviewed]]:
-    """Return objects in groups with one identity, which can differ between environments."""
-    found: dict[ObjectId, list[Reviewed]] = {}
-    for reviewed in objects:
-        found.setdefault(reviewed.id, []).append(reviewed)
-    return list(found.values())
-
-
-def changed_by(setting: ChangedSetting) -> str:
-    """Return the effect of a setting: `3 JobSets`, `what is reported`; empty if no cause names it."""
-    if setting.objects:
-        return number_of(subjects(setting.objects))
+def effect_on_reports(setting: ChangedSetting) -> str:
+    """Return `what is reported` for a setting that changes only reports; else an empty string."""
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
     return "what is reported" if reporting else ""
 
@@ -409,10 +395,10 @@ def field_of(line: Line, having: Sequence[Reviewed]) -> str:
     return line.change.field if kind == JOBSET.kind else f"{kind} {line.change.field}"
 
 
-def notes_of(line: Line, having: Sequence[Reviewed], group: CauseGroup, most: int) -> list[str]:
-    """Return in which sources of a group a change is, unless in each of them, and whether its values differ."""
-    found, all_of_group = subjects(having), subjects(group.objects)
-    notes = [] if found == all_of_group else [f"in {listed(listed_subjects(found, most))}"]
+def notes_of(line: Line, having: Sequence[Reviewed], whole: Sequence[Subject], most: int) -> list[str]:
+    """Return which sources have a change, unless all of `whole`, and whether its values differ."""
+    found = subjects(having)
+    notes = [] if found == whole else [f"in {listed(listed_subjects(found, most))}"]
     if not same_values(line, having):
         notes.append(f"values of {subjects(having[:1])[0].title}; the others differ")
     return notes

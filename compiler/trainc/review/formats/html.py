@@ -22,8 +22,8 @@ from trainc.review.formats import (
     amounts,
     block,
     by_sentence,
-    changed_by,
     difference,
+    effect_on_reports,
     environment_table,
     field_of,
     figures,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from trainc.review.changes import Change
     from trainc.review.formats import PodFigure
-    from trainc.review.job_entries import Alike
+    from trainc.review.job_entries import Alike, Subject
     from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 OPEN: Final = 3
@@ -95,7 +95,7 @@ def render(review: Review, *, color: bool = False) -> str:
         *_warnings(review),
         *_causes(groups, linked),
         *_pods(review),
-        *sections(review, changed),
+        *sections(review, changed, groups),
         '<p id="none" hidden>No change matches the filter.</p>',
         "</main>",
         '<footer><p id="keys" hidden>Keys: <kbd>/</kbd> filter, <kbd>n</kbd> and <kbd>p</kbd> next and previous, '
@@ -168,11 +168,14 @@ def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
 
 def _setting(setting: ChangedSetting) -> str:
     old, new = _values(setting.change)
+    found = subjects(setting.objects)
     where = f'<code class="where">{text(origin(setting))}</code>'
     name = f"<code>{path(setting_name(setting))}</code>"
     if setting.owner is not None:
         name = f"annotation {name} of {text(named(setting.owner))}"
-    return f"<tr><td>{where} {name}<td>{old}<td>{new}<td>{text(changed_by(setting))}"
+    return (
+        f"<tr><td>{where} {name}<td>{old}<td>{new}<td>{text(number_of(found) if found else effect_on_reports(setting))}"
+    )
 
 
 def _moves(review: Review) -> Iterator[str]:
@@ -235,7 +238,7 @@ def _causes(groups: Sequence[CauseGroup], linked: Mapping[object, int]) -> Itera
         for said in by_sentence(group):
             yield f'<p class="effect {said.shade}">{text(said.text[0].upper() + said.text[1:])}</p>'
             yield '<table class="fields"><thead><tr><th>Field<th>Before<th>After<tbody>'
-            yield from (_field(line, having, group) for line, having in said.lines)
+            yield from (_field(line, having, found) for line, having in said.lines)
             yield "</table>"
         yield f"{names(found, linked)}</div></details>"
     yield "</section>"
@@ -257,9 +260,9 @@ def _edited(at: str, by: str, field: str, change: Change) -> str:
     return f'{where} <span class="edit">{edit}</span>'
 
 
-def _field(line: Line, having: Sequence[Reviewed], group: CauseGroup) -> str:
+def _field(line: Line, having: Sequence[Reviewed], whole: Sequence[Subject]) -> str:
     """Return a row: a field and its values."""
-    notes = notes_of(line, having, group, 3)
+    notes = notes_of(line, having, whole, 3)
     note = f'<p class="note">{text("; ".join(notes))}</p>' if notes else ""
     old, new = _values(line.change)
     return f"<tr><td><code>{path(field_of(line, having))}</code>{note}<td>{old}<td>{new}"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
     from trainc.review.job_entries import Alike, Subject
-    from trainc.review.reviewed import Line, Review, Reviewed
+    from trainc.review.reviewed import CauseGroup, Line, Review, Reviewed
 
 
 FEW: Final = 12
@@ -81,10 +81,16 @@ def badge(key: str) -> str:
     return f'<span class="badge {shade or "calm"}">{text(label)}</span>'
 
 
-def sections(review: Review, changes: Sequence[Alike]) -> Iterator[str]:
+def sections(review: Review, changes: Sequence[Alike], groups: Sequence[CauseGroup]) -> Iterator[str]:
     """Yield the different changes: the sources that have it, and the objects of the first one."""
     if not changes:
         return
+    causes = {
+        (key, id(each)): number
+        for number, group in enumerate(groups, start=1)
+        for each in group.objects
+        for key in group.keys
+    }
     writer = yaml.Writer()
     yield '<section aria-labelledby="each"><h2 id="each">Jobs</h2>'
     for number, change in enumerate(changes, start=1):
@@ -96,7 +102,7 @@ def sections(review: Review, changes: Sequence[Alike]) -> Iterator[str]:
             yield f'<p class="note">The same change, shown for {text(change.subjects[0].title)}:</p>'
         for reviewed in change.objects:
             yield f"<h3>{text(reviewed.id.kind)} <code>{text(reviewed.id.qualified_name)}</code></h3>"
-            yield f'<ul class="facts">{"".join(_facts(reviewed))}</ul>'
+            yield f'<ul class="facts">{"".join(_facts(reviewed, causes))}</ul>'
             yield "".join(_sides(reviewed, review, writer))
         yield "</div></details>"
     yield "</section>"
@@ -132,8 +138,8 @@ def _summary(change: Alike, keys: Sequence[str]) -> str:
     )
 
 
-def _facts(reviewed: Reviewed) -> Iterator[str]:
-    """Yield the source, the causes and the effects of an object's changes."""
+def _facts(reviewed: Reviewed, causes: Mapping[tuple[object, int], int]) -> Iterator[str]:
+    """Yield the source, the causes and the effects of an object's changes; `causes` has the numbers to link to."""
     if reviewed.at is not None:
         yield f"<li>source: <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
     if reviewed.loses_data:
@@ -142,15 +148,15 @@ def _facts(reviewed: Reviewed) -> Iterator[str]:
         yield f"<li>renamed from <code>{text(reviewed.renamed.qualified_name)}</code>"
     if reviewed.cause is not None:
         yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
-    found: dict[tuple[str, str], list[Line]] = {}
+    found: dict[tuple[object, str], list[Line]] = {}
     for line in reviewed.lines:
-        where = "" if line.cause is None else origin(line.cause)
-        found.setdefault((sentence(line, [reviewed]), where), []).append(line)
-    for (shown, where), lines in found.items():
-        at = f"<code>{text(where)}</code>: " if where else ""
+        found.setdefault((line.cause and line.cause.key, sentence(line, [reviewed])), []).append(line)
+    for (key, shown), lines in found.items():
+        cause = lines[0].cause
+        link = f'<a href="#c{causes[key, id(reviewed)]}"><code>{text(origin(cause))}</code></a>: ' if cause else ""
         shade = SHADES.get(lines[0].consequence.effect, "")
         fields = "".join(f"<li><code>{path(line.change.field)}</code>" for line in lines)
-        yield f'<li>{at}<span class="effect {shade}">{text(shown)}</span><ul>{fields}</ul>'
+        yield f'<li>{link}<span class="effect {shade}">{text(shown)}</span><ul>{fields}</ul>'
 
 
 def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[str]:

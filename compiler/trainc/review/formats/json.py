@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from trainc.base.texts import escape_json
 from trainc.provenance.tracing.correspondence import GONE, pointer
 from trainc.review import queue_figures
-from trainc.review.formats import by_identity, figures, losses, numbers_of, setting_name
+from trainc.review.formats import figures, losses, numbers_of, setting_name
 from trainc.review.job_entries import entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Location, ObjectId
     from trainc.kubernetes.trees import Tree
@@ -129,7 +129,15 @@ def _group(group: CauseGroup) -> Tree:
 
 def _named_objects(objects: Sequence[Reviewed]) -> list[Tree]:
     """Return the identities of objects, each once, with the environments that have it."""
-    return [_id(group[0].id) | _environments(group) for group in by_identity(objects)]
+    return [_id(group[0].id) | _environments(group) for group in _by_identity(objects)]
+
+
+def _by_identity(objects: Iterable[Reviewed]) -> list[list[Reviewed]]:
+    """Return objects in groups with one identity, which can differ between environments."""
+    found: dict[ObjectId, list[Reviewed]] = {}
+    for reviewed in objects:
+        found.setdefault(reviewed.id, []).append(reviewed)
+    return list(found.values())
 
 
 def _environments(objects: Sequence[Reviewed]) -> Tree:
@@ -141,7 +149,7 @@ def _environments(objects: Sequence[Reviewed]) -> Tree:
 def _objects(objects: Sequence[Reviewed]) -> Iterator[Tree]:
     """Yield the objects; one that is added or removed in several environments is one, with the first location."""
     one_sided = [[each for each in objects if each.status == status] for status in ("added", "removed")]
-    groups = {id(group[0]): group for found in one_sided for group in by_identity(found)}
+    groups = {id(group[0]): group for found in one_sided for group in _by_identity(found)}
     for reviewed in objects:
         if reviewed.status == "changed":
             yield _object(reviewed, [reviewed])

@@ -26,8 +26,8 @@ from trainc.review.formats import (
     amounts,
     block,
     by_sentence,
-    changed_by,
     difference,
+    effect_on_reports,
     environment_table,
     field_of,
     figures,
@@ -225,19 +225,18 @@ def _cause(group: CauseGroup) -> str:
         edit = _edited(f"setting {code(_end(setting_name(group.setting)))}", group.setting.change)
     else:
         edit = _edit(group.cause) if group.cause else prose(possible_causes(group) or "cause unknown")
-    changed = f"<br>changes {_changed(group.objects, FEW)}"
+    changed = f"<br>changes {_changed(subjects(group.objects), FEW)}"
     later = [each.text for each in by_sentence(group)[1:]]
     also = f"<br>also: {prose('; '.join(later))}" if later else ""
     return f"- {where}{edit}{changed}{also}"
 
 
-def _changed(objects: Sequence[Reviewed], most: int) -> str:
+def _changed(given: Sequence[Subject], most: int) -> str:
     """Return the jobs that a cause changes."""
-    found = subjects(objects)
-    shown = [_title(subject) for subject in found[:most]]
-    more = [f"{len(found) - most:,} more"] if len(found) > most else []
+    shown = [_title(subject) for subject in given[:most]]
+    more = [f"{len(given) - most:,} more"] if len(given) > most else []
     names = ", ".join([*shown, *more])
-    return names if len(found) == 1 else f"{prose(number_of(found))}: {names}"
+    return names if len(given) == 1 else f"{prose(number_of(given))}: {names}"
 
 
 def _title(subject: Subject) -> str:
@@ -252,10 +251,9 @@ def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
         name, owner = code(_end(setting_name(setting))), setting.owner
         if owner is not None:
             name = f"annotation {name} of {prose(owner.kind)} {code(owner.qualified_name)}"
-        effect = changed_by(setting)
-        changed = (
-            f"<br>changes {_changed(setting.objects, FEW) if setting.objects else prose(effect)}" if effect else ""
-        )
+        found = subjects(setting.objects)
+        effect = _changed(found, FEW) if found else prose(effect_on_reports(setting))
+        changed = f"<br>changes {effect}" if effect else ""
         yield f"- {code(origin(setting))} {_edited(name, setting.change)}{changed}"
     if more := len(settings) - len(shortened(settings, SETTINGS)):
         yield f"- and {more} more{prose(files_of(settings, shortened(settings, SETTINGS)))}"
@@ -322,18 +320,18 @@ def _details(group: CauseGroup) -> str:
             lines += _change(f"{origin(cause)} {cause.field}", cause.edit)
     for said in by_sentence(group):
         parts.append(prose(said.text[0].upper() + said.text[1:]))
-        lines += [text for line, having in said.lines for text in _line(line, having, group)]
+        lines += [text for line, having in said.lines for text in _line(line, having, changed)]
         parts.append(fenced(lines, LINES))
         lines = []
     if len(changed) > 1:
-        parts.append(_changed(group.objects, NAMES))
+        parts.append(_changed(changed, NAMES))
     return _collapsed(title, *parts)
 
 
-def _line(line: Line, having: Sequence[Reviewed], group: CauseGroup) -> Iterator[str]:
+def _line(line: Line, having: Sequence[Reviewed], whole: Sequence[Subject]) -> Iterator[str]:
     """Yield a change as a diff."""
     yield from _change(field_of(line, having), line.change)
-    if notes := notes_of(line, having, group, 2):
+    if notes := notes_of(line, having, whole, 2):
         yield f"! {'; '.join(notes)}"
 
 

@@ -15,10 +15,10 @@ from trainc.review.formats import (
     amounts,
     block,
     by_sentence,
-    changed_by,
     changes_of,
     difference,
     edited,
+    effect_on_reports,
     environment_table,
     field_of,
     figures,
@@ -34,14 +34,14 @@ from trainc.review.formats import (
     setting_name,
     shortened,
 )
-from trainc.review.job_entries import one_sided
+from trainc.review.job_entries import one_sided, subjects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.review.changes import Change
     from trainc.review.formats import Shade
-    from trainc.review.job_entries import OneSided
+    from trainc.review.job_entries import OneSided, Subject
     from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
     from trainc.review.sides.side_files import NotCompared, Status
 
@@ -112,8 +112,9 @@ def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]
     """Yield each changed setting and its effect."""
     for setting in shortened(settings, SETTINGS):
         yield from _setting(setting, paint)
-        if effect := changed_by(setting):
-            yield f"  changes {escape(changes_of(setting.objects, NAMES) if setting.objects else effect)}"
+        found = subjects(setting.objects)
+        if effect := changes_of(found, NAMES) if found else effect_on_reports(setting):
+            yield f"  changes {escape(effect)}"
     if more := len(settings) - len(shortened(settings, SETTINGS)):
         yield f"... and {more} more settings{escape(files_of(settings, shortened(settings, SETTINGS)))}"
 
@@ -140,7 +141,8 @@ def _not_compared(rows: Sequence[NotCompared], paint: Paint) -> Iterator[str]:
 def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
     """Yield a cause, what the cluster does with its changes, and the changes."""
     cause = group.cause
-    changed = escape(changes_of(group.objects, NAMES))
+    whole = subjects(group.objects)
+    changed = escape(changes_of(whole, NAMES))
     if group.setting is not None:
         yield from _setting(group.setting, paint)
         yield f"  changes {changed}"
@@ -154,13 +156,13 @@ def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
     for said in by_sentence(group):
         yield f"  {paint(COLORS[said.shade], escape(said.text))}"
         for line, having in said.lines:
-            yield from _line(line, having, group, paint)
+            yield from _line(line, having, whole, paint)
 
 
-def _line(line: Line, having: Sequence[Reviewed], group: CauseGroup, paint: Paint) -> Iterator[str]:
+def _line(line: Line, having: Sequence[Reviewed], whole: Sequence[Subject], paint: Paint) -> Iterator[str]:
     """Yield a change: its field, and its values on the same line or, if they are long, below it."""
     change = line.change
-    notes = notes_of(line, having, group, NAMES)
+    notes = notes_of(line, having, whole, NAMES)
     note = escape(f"  ({'; '.join(notes)})" if notes else "")
     field = paint(CYAN, escape(field_of(line, having)))
     if fits_one_line(change):

@@ -21,11 +21,11 @@ from trainc.kubernetes.trees import get
 from trainc.review.commits import commit_files
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from trainc.budget import Meter
     from trainc.diagnostics import Document
-    from trainc.review.sides import SideSpec
+    from trainc.review.commits import Commit
 
 
 class FolderMove(NamedTuple):
@@ -79,28 +79,38 @@ class MovableDocuments:
         self.old = PlacedDocuments()
         self.new = PlacedDocuments()
 
-    def moves(self, old: SideSpec, new: SideSpec, meter: Meter) -> tuple[FolderMove, ...]:
-        """Return the moves between folders, by folder. Raise OverBudgetError beyond the budget."""
-        if old.paths != new.paths:
-            return ()
+    def moves(
+        self, old: Commit | None, new: Commit | None, paths: Sequence[str], meter: Meter
+    ) -> tuple[FolderMove, ...]:
+        """Return the moves between folders, by folder. Raise OverBudgetError beyond the budget.
+
+        Args:
+            old: the commit of the old side; None for files on disk.
+            new: the commit of the new side.
+            paths: the paths that both sides have.
+            meter: the work of the review.
+        """
         groups: dict[tuple[str, str], list[tuple[_Placed, _Placed]]] = {}
-        for one, other in self._moved():
-            folders = os.path.dirname(one.file), os.path.dirname(other.file)
-            groups.setdefault(folders, []).append((one, other))
+        for pair in self._moved():
+            folders = os.path.dirname(pair[0].file), os.path.dirname(pair[1].file)
+            groups.setdefault(folders, []).append(pair)
         if not groups:
             return ()
-        top = _top(old, new)
-        before, after = (_Applications(side, top, meter) for side in (old, new))
-        return tuple(
-            FolderMove(
-                folders[0] or os.curdir,
-                folders[1] or os.curdir,
-                objects=tuple(sorted(other.id for _, other in pairs)),
-                pruned_by=_names(was - now for was, now in _touched(pairs, before, after)),
-                deployed_by=_names(now - was for was, now in _touched(pairs, before, after)),
+        top = _top(old, new, paths)
+        before, after = (_Applications(commit, top, meter) for commit in (old, new))
+        found = []
+        for (one, other), pairs in sorted(groups.items()):
+            touched = [(before.deploying(was.path), after.deploying(now.path)) for was, now in pairs]
+            found.append(
+                FolderMove(
+                    one or os.curdir,
+                    other or os.curdir,
+                    objects=tuple(sorted(now.id for _, now in pairs)),
+                    pruned_by=_names(was - now for was, now in touched),
+                    deployed_by=_names(now - was for was, now in touched),
+                )
             )
-            for folders, pairs in sorted(groups.items())
-        )
+        return tuple(found)
 
     def _moved(self) -> Iterator[tuple[_Placed, _Placed]]:
         """Yield each document that leaves a folder and comes to another one."""
@@ -116,28 +126,19 @@ def _names(names: Iterable[set[str]]) -> tuple[str, ...]:
     return tuple(sorted(set().union(*names)))
 
 
-def _touched(
-    pairs: Iterable[tuple[_Placed, _Placed]], before: _Applications, after: _Applications
-) -> Iterator[tuple[set[str], set[str]]]:
-    """Yield the Applications that deploy each document before and after."""
-    return ((before.deploying(one.path), after.deploying(other.path)) for one, other in pairs)
-
-
-def _top(old: SideSpec, new: SideSpec) -> str | None:
+def _top(old: Commit | None, new: Commit | None, paths: Sequence[str]) -> str | None:
     """Return the root of the repository; None outside of one."""
-    for side in (new, old):
-        if side.commit is not None:
-            return side.commit.top
-    return repository_above(os.path.abspath(new.paths[0]))
+    commit = new or old
+    return repository_above(os.path.abspath(paths[0])) if commit is None else commit.top
 
 
 class _Applications:
     """The Applications of a side's repository, by the folder of their sources."""
 
-    def __init__(self, side: SideSpec, top: str | None, meter: Meter) -> None:
+    def __init__(self, commit: Commit | None, top: str | None, meter: Meter) -> None:
         self.folders: dict[str, set[str]] = {}
         """The names of the Applications by the absolute path of a source."""
-        for value in _manifests(side, top, meter) if top is not None else ():
+        for value in _manifests(commit, top, meter) if top is not None else ():
             for source in _sources(value):
                 if isinstance(path := source.get("path"), str):
                     folder = os.path.normpath(os.path.join(str(top), path))
@@ -149,12 +150,12 @@ class _Applications:
         return set().union(*found)
 
 
-def _manifests(side: SideSpec, top: str, meter: Meter) -> Iterator[Any]:
+def _manifests(commit: Commit | None, top: str, meter: Meter) -> Iterator[Any]:
     """Yield the Applications of a repository. Faults of files that a review does not read are not reported."""
-    if side.commit is None:
+    if commit is None:
         files = inputs.read([os.path.relpath(top)], Selection())
     else:
-        files = commit_files.read(side.commit, [top], Selection())
+        files = commit_files.read(commit, [top], Selection())
     for file in files:
         if isinstance(file, Diagnostic):
             continue
