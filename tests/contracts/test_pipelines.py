@@ -183,7 +183,7 @@ def test_no_setting_hides_a_warning_from_the_review(tool: str, pull_request: Pat
     settings.write_text(f"{settings.read_text()}lint: {{disable: [image-version]}}\n")
     commit("The latest image")
     found = reviewed(tool)
-    assert "1 setting changes" in found
+    assert "1 setting changed" in found
     assert "warning[image-version]" in found
 
 
