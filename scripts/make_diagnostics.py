@@ -51,7 +51,7 @@ reason, a wrong and a right example. `trainc explain wrong-type` prints the same
 cluster's admission phases: an early fault fails at `kubectl apply`, a late one fails long after the apply.
 
 The column "fix" shows whether `trainc validate --fix` repairs at least some of the faults: `safe` by itself, `unsafe`
-with `--unsafe-fixes`. [Fixes](commands.md#fixes) describes both.
+with `--unsafe-fixes`. [Fixes](commands/validate.md#fixes) describes both.
 """
 HEADINGS: Final[dict[Phase, tuple[str, str]]] = {
     "read": ("Parsing", "kubectl fails before it sends a request"),

@@ -81,7 +81,7 @@ def test_the_rules_of_an_environment() -> None:
         ("removed", disable.format("prod"), "no-gang", None),
         ("removed", disable.format("prod"), "image-version", None),
     }
-    assert done.out.count("changes what is reported") == 5
+    assert done.out.count("changes which warnings and errors are reported") == 5
 
 
 def test_a_new_environment_has_the_rules_of_the_file() -> None:

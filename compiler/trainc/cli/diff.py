@@ -119,9 +119,7 @@ command = Command(
         Argument("sides", metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]", complete=side_names),
         options.RUNTIMES,
         options.format_option("Output format; default: text.", options.REVIEWS),
-        Option(
-            ("--exit-code",), "Exit 3 if an object, a setting or a file that is not compared changes.", is_flag=True
-        ),
+        Option(("--exit-code",), "Exit 3 if anything changes.", is_flag=True),
         options.ONLY,
         options.NAMESPACE,
         options.CONFIG._replace(help="Settings file for both sides."),

@@ -176,6 +176,6 @@ command = Command(
         options.NAMESPACE,
         *(option for option in options.SETTINGS if option not in options.LEGACY[:1]),
     ),
-    short_help="Write TrainJobs that run as legacy jobs did.",
+    short_help="Convert PyTorchJobs, MPIJobs and others to TrainJobs.",
     epilog=EPILOG,
 )

@@ -362,12 +362,7 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
         help = 'use an operator and a version, such as ">=0.2" or ">=0.2,<1"'
     else:
         message = f"the project requires trainc {shortened(specifiers)}, but this is trainc {__version__}"
-        help = f'install such a version: pip install "trainc{shortened(_pip(specifiers))}"'
+        help = "check out such a version in a clone of trainc, and run pip install . there"
     return Diagnostic.declared(
         REQUIRED_VERSION, message, help, field="requiredVersion", place=Place(document, ("requiredVersion",))
     )
-
-
-def _pip(specifiers: str) -> str:
-    """Return specifiers as pip needs them: a version without an operator is exact."""
-    return specifiers if specifiers.strip()[:1] in "=!<>~" else f"=={specifiers.strip()}"

@@ -5,7 +5,7 @@ This module has the texts that several formats share: numbers, names, values and
 **A review format** (`trainc diff`). Copy from `review/formats/json.py` (only `text` has color and a width) and
 `tests/review/test_markdown.py`.
 1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write
-   an entry in `docs/review.md`. Add the name, in the same order, to the synopsis of `diff` in `docs/commands.md`.
+   an entry in `docs/review.md`.
 2. Every format lists the changed settings first, and masks secrets as `***` (`tests/review/test_settings.py`,
    `test_golden.py`). Leave out there a format that has neither, and in the sentences "Every format" of both pages.
 3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `situations.py` and reads them with
@@ -202,9 +202,9 @@ def environment_table(review: Review) -> list[list[str]]:
 
 
 def effect_on_reports(setting: ChangedSetting) -> str:
-    """Return `what is reported` for a setting that changes only reports; else an empty string."""
+    """Return `which warnings and errors are reported` for a setting that changes only reports; else an empty string."""
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
-    return "what is reported" if reporting else ""
+    return "which warnings and errors are reported" if reporting else ""
 
 
 def shortened(settings: Sequence[ChangedSetting], most: int) -> list[ChangedSetting]:
