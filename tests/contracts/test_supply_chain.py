@@ -93,6 +93,7 @@ NAMES: Final = re.compile(
 def test_no_text_names_a_package_that_does_not_exist() -> None:
     texts = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "diagnostics").glob("*.md")]
     programs = [*(ROOT / "compiler").rglob("*.py"), *(ROOT / "templates").rglob("*.*")]
+    programs += [file for file in (ROOT / "integrations").rglob("*") if file.is_file()]
     found = [
         f"{file.relative_to(ROOT)}: {name[0]}"
         for file in (*texts, *programs)
