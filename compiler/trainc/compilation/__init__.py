@@ -61,7 +61,7 @@ __all__ = [
     "wrong_namespace",
 ]
 
-NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
+NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), trainc_only=True)
 
 ONCE: Final = PER_RUNTIME | {"patch-failed", "kueue-version", "queue-never-starts", "unserved-kind"}
 """The faults that several objects share; they are reported once, with the number of the others."""

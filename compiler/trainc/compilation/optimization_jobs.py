@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.settings import Settings
 
-UNSERVED_KIND: Final = Declaration(
-    "unserved-kind", ("schema",), "Kind that the release does not serve", severity="warning"
-)
+UNSERVED_KIND: Final = Declaration("unserved-kind", ("schema",), severity="warning")
 
 
 def unserved(documents: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:

@@ -54,9 +54,7 @@ if TYPE_CHECKING:
 
 Content = Literal["compiled", "rendered", "nothing"]
 
-NOTHING_TO_COMPARE: Final = Declaration(
-    "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", trainc_only=True
-)
+NOTHING_TO_COMPARE: Final = Declaration("nothing-to-compare", ("read",), trainc_only=True)
 
 
 class SideSpec(NamedTuple):

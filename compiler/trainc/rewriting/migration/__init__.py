@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from trainc.rewriting.migration.accepted_differences import Row
     from trainc.rewriting.migration.migrated import Candidate, Form, Key
 
-NOT_MIGRATABLE: Final = Declaration(
-    "not-migratable", ("read",), "Legacy job that no TrainJob replaces", trainc_only=True
-)
+NOT_MIGRATABLE: Final = Declaration("not-migratable", ("read",), trainc_only=True)
 SHOWN: Final = 3
 """The number of fields that a diagnostic refers to."""
 
