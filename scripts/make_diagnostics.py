@@ -205,8 +205,8 @@ def linked(text: str, own: str) -> str:
     parts = CODE.split(text)
     for index in range(0, len(parts), 2):
         prose, see_also, related = parts[index].partition(SEE_ALSO)
-        prose = MENTION.sub(lambda found: link_to(found[1]) if "-" in found[1] and found[1] != own else found[0], prose)
-        parts[index] = prose + see_also + MENTION.sub(lambda found: link_to(found[1]), related)
+        prose = MENTION.sub(lambda word: link_to(word[1]) if "-" in word[1] and word[1] != own else word[0], prose)
+        parts[index] = prose + see_also + MENTION.sub(lambda word: link_to(word[1]), related)
     return "".join(parts)
 
 
