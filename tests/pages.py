@@ -31,12 +31,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[1]
-GENERATED: Final = ("docs/diagnostics.md", "docs/gallery.md")
-"""Pages without examples, which scripts write."""
 PAGES: Final = tuple(
     sorted(
         path.relative_to(ROOT).as_posix()
-        for pattern in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "examples/*/README.md")
+        for pattern in (
+            "README.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
+            "docs/*.md",
+            "docs/gallery/*.md",
+            "examples/*/README.md",
+        )
         for path in ROOT.glob(pattern)
     )
 )
