@@ -50,7 +50,7 @@ add one. The [gallery](../docs/gallery.md) shows some of them to users.
 SECTIONS: Final = (("Valid inputs", False), ("Errors", True))
 ALWAYS: Final = ("apiVersion", "kind", "metadata.name")
 """The fields that are shown of each object that is shown in part."""
-LONGEST: Final = 72
+LONGEST: Final = 62
 """The number of characters at which a line of an output is cut."""
 QUOTES: Final = "'\""
 JOB: Final = "spec.replicatedJobs[{}].template.spec"
