@@ -363,7 +363,7 @@ def shortened(lines: list[str], kept: list[int]) -> Iterator[str]:
         line = lines[number]
         if len(line) > LONGEST:
             value = line.partition(": ")[2]
-            line = re.sub(r"\w+$", "", line[:LONGEST]) + f"...{value[0] if value[0] in QUOTES else ''}"
+            line = re.sub(r"\W*\w*$", "", line[:LONGEST]) + f"...{value[0] if value[0] in QUOTES else ''}"
         yield line + ("\n" if following == number + 1 else "  # ...\n")
 
 
