@@ -223,6 +223,24 @@ def _settings_key(setting: ChangedSetting) -> object:
     return own_path(setting.change.path)[:1]
 
 
+class ListedRows(NamedTuple):
+    """The differences that are not compared, as a list that may be cut."""
+
+    rows: list[NotCompared]
+    """Those of important kinds first, which are never cut, then the others."""
+    counts: str
+    """All differences by kind, `3 files and 250 ConfigMaps`, if some are cut; else empty."""
+
+
+def listed_rows(rows: Sequence[NotCompared], most: int) -> ListedRows:
+    """Return the differences that are not compared, with at most this many of those that are not important."""
+    important = [row for row in rows if row.object is not None and is_important(row.object)]
+    others = [row for row in rows if row.object is None or not is_important(row.object)]
+    kinds = [row.object.kind if row.object else "file" for row in (*important, *others)]
+    counts = listed(plural(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)) if len(others) > most else ""
+    return ListedRows([*important, *others[:most]], counts)
+
+
 def difference(row: NotCompared) -> str:
     """Return a difference that is not compared, without its file: `ClusterRoleBinding admin is added: ...`."""
     subject = f"{named(row.object)} is" if row.object is not None else "is"

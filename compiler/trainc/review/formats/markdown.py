@@ -33,6 +33,7 @@ from trainc.review.formats import (
     figures,
     files_of,
     fits_one_line,
+    listed_rows,
     losses,
     moved,
     notes_of,
@@ -261,15 +262,12 @@ def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
 
 def _not_compared(rows: Sequence[NotCompared]) -> Iterator[str]:
     """Yield a line for each difference that is not compared."""
-    yield "**Not compared**"
+    found = listed_rows(rows, NOT_COMPARED)
+    yield "**Not compared**" + (f": {prose(found.counts)}" if found.counts else "")
     yield ""
-    yield from map(_difference, rows[:NOT_COMPARED])
-    if len(rows) > NOT_COMPARED:
-        kinds: dict[str, int] = {}
-        for row in rows[NOT_COMPARED:]:
-            name = row.object.kind if row.object else "file"
-            kinds[name] = kinds.get(name, 0) + 1
-        yield f"- and {listed(prose(plural(count, kind)) for kind, count in kinds.items())} more"
+    yield from map(_difference, found.rows)
+    if more := len(rows) - len(found.rows):
+        yield f"- and {more:,} more"
 
 
 def _moves(moves: Sequence[FolderMove]) -> Iterator[str]:

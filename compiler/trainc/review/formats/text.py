@@ -24,6 +24,7 @@ from trainc.review.formats import (
     figures,
     files_of,
     fits_one_line,
+    listed_rows,
     losses,
     moved,
     named,
@@ -62,7 +63,7 @@ NAMES: Final = 6
 SETTINGS: Final = 50
 """The maximum number of changed settings, if each key has one of them."""
 NOT_COMPARED: Final = 100
-"""The maximum number of differences that are not compared."""
+"""The maximum number of differences that are not compared, without those of important kinds."""
 LINES: Final = 12
 """The maximum number of lines of a value."""
 LONGEST: Final = 2000
@@ -131,11 +132,12 @@ def _setting(setting: ChangedSetting, paint: Paint) -> Iterator[str]:
 
 def _not_compared(rows: Sequence[NotCompared], paint: Paint) -> Iterator[str]:
     """Yield the differences that are not compared."""
-    yield paint(YELLOW, "Not compared")
-    for row in rows[:NOT_COMPARED]:
+    found = listed_rows(rows, NOT_COMPARED)
+    yield paint(YELLOW, "Not compared") + (f": {escape(found.counts)}" if found.counts else "")
+    for row in found.rows:
         yield f"  {paint(BOLD, escape(row.file))}: {escape(difference(row))}"
-    if len(rows) > NOT_COMPARED:
-        yield f"  ... and {len(rows) - NOT_COMPARED} more"
+    if more := len(rows) - len(found.rows):
+        yield f"  ... and {more:,} more"
 
 
 def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
