@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.consequences import Effect
-    from trainc.review.job_entries import Subject
+    from trainc.review.job_entries import OneSided, Subject
     from trainc.review.reviewed import (
         Cause,
         CauseGroup,
@@ -221,6 +221,13 @@ def _settings_key(setting: ChangedSetting) -> object:
     if setting.owner is not None:
         return True
     return own_path(setting.change.path)[:1]
+
+
+def first_sides(given: Sequence[OneSided], most: int) -> list[OneSided]:
+    """Return the sources with objects of important kinds, all of them, then at most this many of the others."""
+    important = [each for each in given if any(is_important(one.id) for one in each.objects)]
+    others = [each for each in given if not any(is_important(one.id) for one in each.objects)]
+    return [*important, *others[:most]]
 
 
 class ListedRows(NamedTuple):

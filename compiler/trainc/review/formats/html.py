@@ -146,7 +146,7 @@ def _tools(changed: Sequence[Alike]) -> Iterator[str]:
     for change in changed:
         for key in marks(change):
             found[key] = found.get(key, 0) + 1
-    words = SHORT | {"added": "added", "removed": "removed"}
+    words: dict[str, str] = {"removed": "removed", **{key: SHORT[key] for key in reversed(SHORT)}, "added": "added"}
     yield '<div class="tools" role="search" hidden><label for="query">Filter</label>'
     yield '<input id="query" type="search" placeholder="job, field, file or value" autocomplete="off">'
     yield '<div class="chips" role="group" aria-label="Filter jobs by effect">'

@@ -32,6 +32,7 @@ from trainc.review.formats import (
     field_of,
     figures,
     files_of,
+    first_sides,
     fits_one_line,
     listed_rows,
     losses,
@@ -132,7 +133,7 @@ def _parts(review: Review) -> Iterator[Section]:
         yield Section("values of settings", details)
     yield from (Section("causes", text) for text in _causes(groups[:ROWS]))
     yield from (Section("pods in numbers", text) for text in _numbers(review))
-    if shown := [f"- {line}" for line in queue_figures.lines(review, ROWS, "**{}**".format, prose)]:
+    if shown := [f"- {line}" for line in queue_figures.lines(review, ROWS, "**{}**".format, prose, code)]:
         yield Section("queues", "\n".join(shown))
     rows = [row for row in review.not_compared if row.object is None or not is_important(row.object)]
     if rows:
@@ -392,15 +393,16 @@ def _later_causes(groups: Sequence[CauseGroup]) -> str:
 def _one_sided(status: str, given: Sequence[OneSided]) -> str:
     """Return the added or removed jobs and objects with their locations or causes in all environments."""
     rows = []
-    for each in given[:NAMES]:
+    shown = first_sides(given, NAMES)
+    for each in shown:
         lost = f": **{DELETED}**" if any(one.loses_data for one in each.objects) else ""
         name = _title(each.subject)
         if not each.subject.source.kind:
             name = f"{name} ({prose(each.kinds)})" if each.is_whole else f"{prose(each.kinds)} of {name}"
         where = ", ".join(dict.fromkeys(filter(None, map(_place, each.objects))))
         rows.append(f"- {name} {where}".rstrip() + lost)
-    if len(given) > NAMES:
-        rows.append(f"- and {number_of([each.subject for each in given[NAMES:]])} more")
+    if more := len(given) - len(shown):
+        rows.append(f"- and {more:,} more")
     title = number_of(list(dict.fromkeys(each.subject._replace(environments=()) for each in given)))
     return _collapsed(f"{prose(title, in_html)} {status}", "\n".join(rows))
 
