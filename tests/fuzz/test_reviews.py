@@ -106,7 +106,7 @@ LINKS = ["-> x.yaml", "-> ../x.yaml", "-> ../../outside.yaml", "-> nowhere"]
 names, versions = st.sampled_from(NAMES), st.integers(0, 2)
 manifests = st.builds(lambda text, name, version: text.format(name, version), st.sampled_from(TEXTS), names, versions)
 contents = st.one_of(
-    st.tuples(st.sampled_from(["x.yaml", "y.json", ".hidden.yaml", "z.txt"]), manifests),
+    st.tuples(st.sampled_from(["a.yaml", "a.yaml", "x.yaml", "y.json", ".hidden.yaml", "z.txt"]), manifests),
     st.tuples(st.just("trainc.yaml"), st.sampled_from(SETTINGS)),
     st.tuples(st.just("kustomization.yaml"), st.sampled_from(KUSTOMIZATIONS)),
     st.tuples(st.just(".gitattributes"), st.sampled_from(ATTRIBUTES)),
@@ -134,7 +134,7 @@ class Trees(NamedTuple):
 @st.composite
 def histories(draw: st.DrawFn) -> Trees:
     """Return trees that differ in a few entries."""
-    base = {"trainc.yaml": draw(st.sampled_from(SETTINGS)), "jobs/a.yaml": JOB.format("first", 0)}
+    base = {"trainc.yaml": draw(st.sampled_from(SETTINGS[:7])), "jobs/a.yaml": JOB.format("first", 0)}
     base |= {"jobs/team/a.yaml": IDENT.format("team", 0), "runtimes/r.yaml": RUNTIME.format("", 0)}
     base["x.yaml"] = PATCH.format("", 0)
     first = base | dict(draw(st.lists(entries, max_size=4)))
@@ -276,7 +276,8 @@ def check(trees: Trees, compared: set[str]) -> int:
     new = checked_out(merge)
     after = deployed()
     review = json.loads(done.out)
-    objects = {(each["kind"], each["name"]) for each in review["objects"]}
+    ids = [id for each in review["objects"] for id in (each, each.get("renamedFrom")) if id]
+    objects = {(each["kind"], each["name"]) for each in ids}
     objects |= {
         (each["object"]["kind"], each["object"].get("name", "")) for each in review["notCompared"] if "object" in each
     }
