@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.consequences import Effect
-    from trainc.review.job_entries import Subject
+    from trainc.review.job_entries import OneSided, Subject
     from trainc.review.reviewed import (
         Cause,
         CauseGroup,
@@ -221,6 +221,31 @@ def _settings_key(setting: ChangedSetting) -> object:
     if setting.owner is not None:
         return True
     return own_path(setting.change.path)[:1]
+
+
+def first_sides(given: Sequence[OneSided], most: int) -> list[OneSided]:
+    """Return the sources with objects of important kinds, all of them, then at most this many of the others."""
+    important = [each for each in given if any(is_important(one.id) for one in each.objects)]
+    others = [each for each in given if not any(is_important(one.id) for one in each.objects)]
+    return [*important, *others[:most]]
+
+
+class ListedRows(NamedTuple):
+    """The differences that are not compared, as a list that may be cut."""
+
+    rows: list[NotCompared]
+    """Those of important kinds first, which are never cut, then the others."""
+    counts: str
+    """All differences by kind, `3 files and 250 ConfigMaps`, if some are cut; else empty."""
+
+
+def listed_rows(rows: Sequence[NotCompared], most: int) -> ListedRows:
+    """Return the differences that are not compared, with at most this many of those that are not important."""
+    important = [row for row in rows if row.object is not None and is_important(row.object)]
+    others = [row for row in rows if row.object is None or not is_important(row.object)]
+    kinds = [row.object.kind if row.object else "file" for row in (*important, *others)]
+    counts = listed(plural(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)) if len(others) > most else ""
+    return ListedRows([*important, *others[:most]], counts)
 
 
 def difference(row: NotCompared) -> str:
