@@ -8,9 +8,9 @@ This module has the texts that several formats share: numbers, names, values and
    entry in `docs/review.md`. The same object in several environments is one `Reviewed` with their names in
    `environments`, which are empty in a project without any: count `Reviewed.number`, not the items of a list. Add the
    name, in the same order, to the synopsis of `diff` in `docs/commands.md`.
-2. Every format lists the changed settings first, and masks secrets as `***` (`tests/review/test_settings.py`,
-   `tests/review/test_golden.py`). Leave out there a format that has neither, and in the sentences "Every format" of
-   both pages.
+2. Every format has the text of `numbers_of`, lists the changed settings first, and masks secrets as `***`
+   (`tests/review/test_settings.py`, `tests/review/test_golden.py`). Leave out there a format that has not, and in the
+   sentences "Every format" of both pages. The other tests of `tests/review` run for all `REVIEWS`.
 3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `tests/review/situations.py` and reads
    them with a third-party parser, if the format has one. Add texts that could break out of the format to `BREAKOUTS`
    there. `pytest --snapshot-update tests/contracts/test_documentation.py -k review` writes examples.
