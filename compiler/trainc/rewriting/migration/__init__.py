@@ -28,8 +28,8 @@ from trainc.rewriting.migration.accepted_differences import ONE_JOB, compare, on
 from trainc.rewriting.migration.forms import candidates
 from trainc.rewriting.migration.host_files import renaming, with_files
 from trainc.rewriting.migration.migrated import Migrated, Migration, Pair, RejectedForm, kind_in_words
+from trainc.rewriting.migration.new_runtimes import with_names
 from trainc.rewriting.migration.one_job import in_one_job
-from trainc.rewriting.migration.runtime_names import with_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
