@@ -14,6 +14,7 @@ from files import write
 from running import Done, run
 from syrupy.assertion import SnapshotAssertion
 
+from trainc.rewriting import migration
 from trainc.rewriting.migration import report
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
@@ -220,6 +221,22 @@ def test_the_form_of_a_job_does_not_depend_on_another_that_shares_its_runtime() 
     other = re.sub(" +(resources|command): .*\n", "", named("other", JOB + WORKERS))
     Path("job.yaml").write_text(f"{named(text=TORCHRUN + WORKERS.replace('python', 'torchrun'))}---\n{other}")
     assert forms("job.yaml") == {"mnist": "policy", "other": "variables"}
+
+
+def test_the_choices_of_a_policy_are_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not their combinations: where variables are written, the ports, two ways to keep those of the operator."""
+    tried: list[str] = []
+    compiled = migration._Project.compile
+
+    def counted(project: Any, trials: Any) -> Any:
+        tried.extend(each.form for each in trials.values())
+        return compiled(project, trials)
+
+    monkeypatch.setattr(migration._Project, "compile", counted)
+    Path("job.yaml").write_text(named(text=OF_IMAGE).replace("--epochs=1", "--rank=$RANK"))
+    assert forms("job.yaml") == {"mnist": "variables"}
+    built_in = ["policy"] * 2
+    assert tried == [*built_in, *["policy"] * (1 + 4), "variables"]
 
 
 def test_a_release_without_the_policy() -> None:
