@@ -253,10 +253,11 @@ def select_trainjobs(build: Build) -> Build:
     apart = overlay_conflict_in(build.reading.kustomizations, build.run)
     documents, found = build.documents["job"], list[Diagnostic]()
     if optimization_jobs := [document for document in build.documents["other"] if _is_optimization_job(document)]:
-        from trainc.compilation.optimization_jobs import unserved
+        from trainc.frontends.trials import unserved
 
         documents = [*documents, *optimization_jobs]
-        found += unserved(optimization_jobs, build.run.settings)
+        settings = build.run.settings
+        found += unserved(optimization_jobs, settings.release, stated=settings.release_stated)
     trainjobs, diagnostics = selected(documents, build.run, apart)
     build = build.with_diagnostics(found)
     return build._replace(trainjobs=trainjobs).with_diagnostics(diagnostics)

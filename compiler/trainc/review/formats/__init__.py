@@ -4,13 +4,16 @@ This module has the texts that several formats share: numbers, names, values and
 
 **A review format** (`trainc diff`). Copy from `review/formats/json.py` (only `text` has color and a width) and
 `tests/review/test_markdown.py`.
-1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write
-   an entry in `docs/review.md`. Add the name, in the same order, to the synopsis of `diff` in `docs/commands.md`.
-2. Every format lists the changed settings first, and masks secrets as `***` (`tests/review/test_settings.py`,
-   `test_golden.py`). Leave out there a format that has neither, and in the sentences "Every format" of both pages.
-3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `situations.py` and reads them with
-   a third-party parser, if the format has one. Add texts that could break out of the format to `BREAKOUTS` in
-   `situations.py`. `pytest --snapshot-update tests/contracts/test_documentation.py -k review` writes examples.
+1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write an
+   entry in `docs/review.md`. The same object in several environments is one `Reviewed` with their names in
+   `environments`, which are empty in a project without any: count `Reviewed.number`, not the items of a list. Add the
+   name, in the same order, to the synopsis of `diff` in `docs/commands.md`.
+2. Every format has the text of `numbers_of`, lists the changed settings first, and masks secrets as `***`
+   (`tests/review/test_settings.py`, `tests/review/test_golden.py`). Leave out there a format that has not, and in the
+   sentences "Every format" of both pages. The other tests of `tests/review` run for all `REVIEWS`.
+3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `tests/review/situations.py` and reads
+   them with a third-party parser, if the format has one. Add texts that could break out of the format to `BREAKOUTS`
+   there. `pytest --snapshot-update tests/contracts/test_documentation.py -k review` writes examples.
 4. The tests of the page need Debian's Chromium (`tests/review/packages.txt`) and playwright (`make browser`). If
    either is missing, they are skipped. `TRAINC_PICTURES=DIR pytest tests/review/test_browser.py` saves screenshots.
    Look at them.
