@@ -33,8 +33,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[1]
-GENERATED: Final = ("docs/diagnostics.md", "docs/gallery.md")
-"""Pages without examples, which scripts write."""
 PAGES: Final = tuple(
     sorted(
         path.relative_to(ROOT).as_posix()

@@ -369,11 +369,11 @@ RECIPES: Final = (
     Recipe(
         "A golden case",
         "<case>",
-        both(named("golden/*"), found(r"\(\.\./golden/([^)]*)\)", "docs/gallery.md")),
+        both(named("golden/*/"), found(r"^\| \[[^]]*\]\(([^)]*)\)", "golden/README.md")),
         {
             File(("golden/{}/input.yaml",)): "cpu-ranks",
             File(("golden/{}/expected.yaml", "golden/{}/expected.txt")): "deadline",
-            Text("docs/gallery.md", "(../golden/{})"): "sweep",
+            Text("golden/README.md", "]({})"): "sweep",
         },
     ),
     Recipe(

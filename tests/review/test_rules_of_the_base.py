@@ -10,6 +10,8 @@ import pytest
 from committing import commit, git
 from running import Done, run
 
+from trainc.cli.common.options import REVIEWS
+
 JOB = Path("jobs/first-job.yaml")
 SETTINGS = """\
 sources: [jobs]
@@ -45,7 +47,7 @@ def on_branch() -> None:
     git("checkout", "--quiet", "-b", "branch")
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+@pytest.mark.parametrize("form", REVIEWS)
 def test_the_strictness_of_an_environment(form: str) -> None:
     settings(dev="{}", prod="{lint: {strict: true}}")
     on_branch()

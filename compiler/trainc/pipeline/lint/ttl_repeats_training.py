@@ -32,7 +32,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("ttl-repeats-training", (FIELD,))
 
 
-@lint_rule("ttl-repeats-training", "Time to live that repeats the training")
+@lint_rule("ttl-repeats-training")
 def warning(plan: Plan, _: LintFinding) -> Finding:
     """A JobSet that deletes itself is created again by what keeps it in the cluster, and the training repeats."""
     when = f"when it is deleted {stored(plan)[FIELD]} s after its end, so that the training repeats"

@@ -28,6 +28,7 @@ from trainc.review.formats import (
     field_of,
     figures,
     fits_one_line,
+    listed_rows,
     losses,
     moved,
     named,
@@ -145,7 +146,7 @@ def _tools(changed: Sequence[Alike]) -> Iterator[str]:
     for change in changed:
         for key in marks(change):
             found[key] = found.get(key, 0) + 1
-    words = SHORT | {"added": "added", "removed": "removed"}
+    words: dict[str, str] = {"removed": "removed", **{key: SHORT[key] for key in reversed(SHORT)}, "added": "added"}
     yield '<div class="tools" role="search" hidden><label for="query">Filter</label>'
     yield '<input id="query" type="search" placeholder="job, field, file or value" autocomplete="off">'
     yield '<div class="chips" role="group" aria-label="Filter jobs by effect">'
@@ -195,7 +196,7 @@ def _not_compared(review: Review) -> Iterator[str]:
         return
     yield '<section class="settings" aria-labelledby="uncompared"><h2 id="uncompared">Not compared</h2>'
     yield '<table class="fields"><thead><tr><th>File<th>Difference<tbody>'
-    for row in review.not_compared:
+    for row in listed_rows(review.not_compared, len(review.not_compared)).rows:
         yield f'<tr><td><code class="where">{text(row.file)}</code><td>{text(difference(row))}'
     yield "</table></section>"
 

@@ -78,7 +78,8 @@ def marks(change: Alike) -> list[str]:
 def badge(key: str) -> str:
     """Return a short label of an effect, or of an object that is added or removed."""
     label, shade = (SHORT[key], SHADES.get(key, "")) if key in SHORT else (key, key)
-    return f'<span class="badge {shade or "calm"}">{text(label)}</span>'
+    shade = shade or ("plain" if key == "unknown" else "calm")
+    return f'<span class="badge {shade}">{text(label)}</span>'
 
 
 def sections(review: Review, changes: Sequence[Alike], groups: Sequence[CauseGroup]) -> Iterator[str]:
