@@ -139,10 +139,16 @@ def navigation(text: str) -> Nav:
         links: dict[str, str] = {}
         for label, target in re.findall(r"\[([^\]]+)\]\(([^)#\s]+)\)", body):
             links.setdefault(posixpath.normpath(posixpath.join("docs", target)), label)
-        items: Nav = [{label[0].upper() + label[1:]: path} for path, label in links.items()]
-        nav.append({title: items})
+        nav.append({title: [{label[0].upper() + label[1:]: _with_folder(path)} for path, label in links.items()]})
     nav[1:1] = [{"Documentation": INDEX}]
     return nav
+
+
+def _with_folder(path: str) -> str | list[str]:
+    """Return a page, or the index of a folder with the pages of the folder."""
+    if not path.endswith("/README.md"):
+        return path
+    return [path, *(each for each in pages() if posixpath.dirname(each) == posixpath.dirname(path) and each != path)]
 
 
 def write_source(source: Path) -> None:
