@@ -22,7 +22,7 @@ COMPILE = $(BIN)/python -m compileall -q compiler
 # Bytecode: without it, each process of the tests would compile trainc and the tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-floors test-cluster test-release test-site site audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
+.PHONY: demo test test-slow test-floors test-cluster test-release test-site site playground audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-imports bench-instructions bench-sessions bench-stages
 
 demo: $(VENV)/.installed
@@ -57,7 +57,7 @@ lock: $(VENV)/.release-installed
 	$(BIN)/python scripts/lock.py $(LOCK)
 
 # Build the site in build/site/site, and fail at links and anchors that do not exist. Needs npm and package indexes.
-site: $(VENV)/.dev-installed $(SITE)/.installed site/node_modules/.installed
+site: $(VENV)/.dev-installed $(SITE)/.installed site/node_modules/.installed playground/node_modules/.installed
 	$(BIN)/python scripts/make_site.py $(SITE)/bin/zensical build/site
 
 $(SITE)/.installed: requirements-site.lock
@@ -65,13 +65,17 @@ $(SITE)/.installed: requirements-site.lock
 	$(SITE)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-site.lock
 	@touch $@
 
-site/node_modules/.installed: site/package-lock.json
-	cd site && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+# Build only the playground, in build/playground: trainc in a browser, from the packages that are installed in the venv.
+playground: $(VENV)/.dev-installed playground/node_modules/.installed
+	$(BIN)/python scripts/make_playground.py build/playground
+
+%/node_modules/.installed: %/package-lock.json
+	cd $* && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # Open the site in Chromium, as `make browser` and tests/review/packages.txt install it.
 test-site: site
-	$(BIN)/pytest -n 0 tests/site
+	$(BIN)/pytest -n 0 tests/site tests/playground
 
 # Write dist/trainc.pyz, trainc and its dependencies in one file.
 pyz:
@@ -152,4 +156,4 @@ $(VENV)/.release-installed: $(VENV)/.dev-installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(E2E) $(FLOORS) $(SITE) site/node_modules build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(E2E) $(FLOORS) $(SITE) site/node_modules playground/node_modules playground/dist build dist .mypy_cache .ruff_cache .pytest_cache

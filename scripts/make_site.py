@@ -5,7 +5,7 @@
 
 Reads    README.md, docs/, diagnostics/ and the other pages of `PAGES`; the configuration, overrides and npm packages in
          site/; ZENSICAL, the program.
-Writes   FOLDER/source, the pages in the form that Zensical reads, and FOLDER/site, the site.
+Writes   FOLDER/source, the pages in the form that Zensical reads and the playground, and FOLDER/site, the site.
 
 The pages are written for GitHub. On the site, a link to a file or a folder of the repository leads to a page that shows
 it. Zensical reports links and anchors that do not exist, and `--strict` makes them errors.
@@ -22,6 +22,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import make_playground
 import yaml
 from make_picture import edited
 
@@ -43,6 +44,9 @@ REVIEW: Final = "example-review.html"
 """The review of an edit of examples/teams, as `trainc diff --format html` writes it."""
 PICTURE: Final = re.compile(r"!\[([^\]]*)\]\((docs/review\.png)\)")
 """The picture of that review, which links to it on the site."""
+PLAYGROUND: Final = "playground/index.html"
+TRY: Final = "## Try it\n\n"
+"""The heading of the home page below which the site links to the playground."""
 LINK: Final = re.compile(r"\]\((?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 """A link to a file of the repository."""
 ITEM: Final = re.compile(r"[-*] |\d+\. ")
@@ -140,7 +144,7 @@ def navigation(text: str) -> Nav:
         for label, target in re.findall(r"\[([^\]]+)\]\(([^)#\s]+)\)", body):
             links.setdefault(posixpath.normpath(posixpath.join("docs", target)), label)
         nav.append({title: [{label[0].upper() + label[1:]: _with_folder(path)} for path, label in links.items()]})
-    nav[1:1] = [{"Documentation": INDEX}]
+    nav[1:1] = [{"Playground": PLAYGROUND}, {"Documentation": INDEX}]
     return nav
 
 
@@ -157,8 +161,8 @@ def write_source(source: Path) -> None:
     pending: set[str] = set()
     for name, text in known.items():
         if name == "README.md":
-            text = PICTURE.sub(rf"[![\1](\2)]({REVIEW})", text)  # noqa: PLW2901
-        page, found = converted(name, text, known | {REVIEW: ""})
+            text = _home(text)  # noqa: PLW2901
+        page, found = converted(name, text, known | {REVIEW: "", PLAYGROUND: ""})
         pending |= found
         _write(source / name, page)
     for path in sorted(pending):
@@ -169,6 +173,16 @@ def write_source(source: Path) -> None:
     shutil.copyfile(ROOT / "site" / "site.css", assets / "site.css")
     shutil.copyfile(ROOT / "site/node_modules/mermaid/dist/mermaid.min.js", assets / "mermaid.min.js")
     _write(source / REVIEW, review())
+
+
+def _home(text: str) -> str:
+    """Return the home page with links to the review that it shows, and to the playground."""
+    sentence = f"In the [playground]({PLAYGROUND}), without an installation: your manifests stay in the browser."
+    linked = PICTURE.sub(rf"[![\1](\2)]({REVIEW})", text)
+    before, heading, after = linked.partition(TRY)
+    if linked == text or not heading:
+        raise SystemExit("README.md has no picture of the review or no section to try trainc: change PICTURE and TRY")
+    return f"{before}{heading}{sentence}\n\n{after}"
 
 
 def review() -> str:
@@ -192,6 +206,7 @@ def main(words: list[str]) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     source.mkdir(parents=True)
     write_source(source)
+    make_playground.main([str(source / "playground")])
     shutil.copytree(ROOT / "site" / "overrides", folder / "overrides")
     text = (ROOT / "site" / "mkdocs.yml").read_text(encoding="utf-8")
     nav = yaml.safe_dump({"nav": navigation((ROOT / INDEX).read_text(encoding="utf-8"))}, sort_keys=False)

@@ -7,13 +7,13 @@ failure. If TRAINC_PICTURES names a folder, screenshots are saved there.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import cmarkgfm
 import pytest
+from browsing import chromium
 from cmarkgfm.cmark import Options as Cmark
 from committing import copy_repository
 from review.pull_requests import PULL_REQUESTS, copy_example
@@ -22,7 +22,6 @@ from review.situations import SITUATIONS, hostile, review
 import trainc
 from trainc.review.formats import html
 
-CHROMIUM = shutil.which("chromium")
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
 LEAST_CONTRAST = 4.5
@@ -67,18 +66,8 @@ HEADLINE = """() => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    missing = "" if CHROMIUM else "chromium: apt-get install chromium; make browser"
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing = "playwright: make browser"
-    if missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+    with chromium() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

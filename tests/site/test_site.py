@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any, Final
 
 import cmarkgfm
 import pytest
+from browsing import Visit, chromium, served, skip_or_fail
 from cmarkgfm.cmark import Options
 from make_site import ROOT, converted, navigation, pages, shown
 
 SITE: Final = ROOT / "build" / "site" / "site"
-CHROMIUM: Final = shutil.which("chromium")
 WIDTHS: Final = (390, 1280)
 SCHEMES: Final = ("light", "dark")
 PAGES: Final = {
@@ -68,55 +64,22 @@ UNSAFE: Final = Options.CMARK_OPT_UNSAFE
 ELEMENTS: Final = re.compile(r"<(li|tr|td|pre|h[1-6]|blockquote)\b")
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """A server without a log."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Write nothing."""
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     if not SITE.is_dir():
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("the site: make site")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+        skip_or_fail("the site: make site")
+    with served(SITE) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    missing = "" if CHROMIUM else "chromium: apt-get install chromium; make browser"
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing = "playwright: make browser"
-    if missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+    with chromium() as found:
         yield found
-        found.close()
 
 
-class Visit:
-    """An open page, with the requests to other hosts, the errors and the failed requests."""
-
-    def __init__(self, browser: Any, address: str, path: str, **options: Any) -> None:
-        self.page = browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | options))
-        self.outside: list[str] = []
-        self.faults: list[str] = []
-        self.page.on("request", lambda sent: self._note(sent.url, address))
-        self.page.on("response", lambda got: self.faults.append(got.url) if got.status >= 400 else None)
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
-        self.page.goto(address + path, wait_until="networkidle")
-
-    def _note(self, url: str, address: str) -> None:
-        if not url.startswith((address, "data:", "blob:")):
-            self.outside.append(url)
+def opened(browser: Any, address: str, path: str, **options: Any) -> Visit:
+    return Visit(browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | options)), address, path)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -125,7 +88,7 @@ class Visit:
 def test_a_page_fits_and_sends_no_request_to_another_host(
     browser: Any, address: str, name: str, width: int, scheme: str
 ) -> None:
-    visit = Visit(browser, address, PAGES[name], viewport={"width": width, "height": 900}, color_scheme=scheme)
+    visit = opened(browser, address, PAGES[name], viewport={"width": width, "height": 900}, color_scheme=scheme)
     if folder := os.environ.get("TRAINC_PICTURES"):
         visit.page.screenshot(path=Path(folder) / f"site-{name}-{scheme}-{width}.png")
     assert (visit.outside, visit.faults) == ([], [])
@@ -134,14 +97,14 @@ def test_a_page_fits_and_sends_no_request_to_another_host(
 
 
 def test_the_policy_stops_a_request_to_another_host(browser: Any, address: str) -> None:
-    visit = Visit(browser, address, "")
+    visit = opened(browser, address, "")
     visit.page.evaluate("fetch('https://example.com/').catch(() => 0)")
     assert [fault for fault in visit.faults if "Content Security Policy" in fault]
     visit.page.close()
 
 
 def test_a_graph_is_drawn(browser: Any, address: str) -> None:
-    visit = Visit(browser, address, "docs/review/")
+    visit = opened(browser, address, "docs/review/")
     visit.page.wait_for_selector("div.mermaid")
     assert visit.page.locator("div.mermaid").bounding_box()["height"] > 100
     assert (visit.outside, visit.faults) == ([], [])
@@ -149,7 +112,7 @@ def test_a_graph_is_drawn(browser: Any, address: str) -> None:
 
 
 def test_the_home_page_leads_to_the_review(browser: Any, address: str) -> None:
-    visit = Visit(browser, address, "")
+    visit = opened(browser, address, "")
     visit.page.click("main a:has(img)")
     visit.page.wait_for_selector("h1")
     assert visit.page.url == f"{address}example-review.html"
@@ -159,7 +122,7 @@ def test_the_home_page_leads_to_the_review(browser: Any, address: str) -> None:
 
 @pytest.mark.parametrize("words", ANSWERS)
 def test_a_search_finds_the_answer(browser: Any, address: str, words: str) -> None:
-    visit = Visit(browser, address, "")
+    visit = opened(browser, address, "")
     visit.page.keyboard.press("/")
     visit.page.keyboard.type(words)
     visit.page.wait_for_timeout(1500)
@@ -211,4 +174,4 @@ def test_a_page_shows_every_file_of_a_folder() -> None:
 def test_every_section_of_the_index_is_in_the_navigation() -> None:
     index = (ROOT / "docs/README.md").read_text()
     titles = [title for entry in navigation(index) for title in entry]
-    assert titles == ["Home", "Documentation", *re.findall("^## (.*)$", index, re.MULTILINE)]
+    assert titles == ["Home", "Playground", "Documentation", *re.findall("^## (.*)$", index, re.MULTILINE)]

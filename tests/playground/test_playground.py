@@ -1,0 +1,321 @@
+"""The playground in Chromium: trainc in a worker, its views, links, hostile input, and no request to another host.
+
+Reads build/site/site/playground, which `make site` writes. Skipped with a reason without it, Chromium or playwright; if
+CI is set, that is a failure. If TRAINC_PICTURES names a folder, screenshots are saved there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from browsing import Visit, chromium, served, skip_or_fail
+from make_site import ROOT
+
+SITE: Final = ROOT / "build" / "site" / "site"
+WIDTHS: Final = (390, 1280)
+SCHEMES: Final = ("light", "dark")
+TABS: Final = ("jobset", "pods", "graph", "review", "migrate")
+SANDBOXED: Final = "Blocked script execution in 'about:srcdoc'"
+"""The message about the review, whose script the page does not run."""
+JOB: Final = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: a}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer:
+    numNodes: 2
+"""
+ATTACK: Final = "<img src=x onerror=window.ran=1><script>window.ran=1</script>"
+HOSTILE: Final = f"""\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: a, annotations: {{a.example.com/b: '{ATTACK}'}}}}
+spec:
+  runtimeRef: {{name: torch-distributed}}
+  trainer:
+    numNodes: 2
+    image: '{ATTACK}'
+    command: ['{ATTACK}']
+    env: [{{name: A, value: '{ATTACK}'}}]
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: '{ATTACK}'
+metadata: {{name: '{ATTACK}'}}
+"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    if not (SITE / "playground").is_dir():
+        skip_or_fail("the playground: make site")
+    with served(SITE) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+class Playground(Visit):
+    """The open playground."""
+
+    def __init__(self, page: Any, address: str, fragment: str = "") -> None:
+        super().__init__(page, address, f"playground/{fragment}", until="load")
+        self.compiled()
+
+    def compiled(self, than: str = "0") -> str:
+        """Wait until a later compilation is shown, and return its number."""
+        self.page.wait_for_selector(f"body[data-compiled]:not([data-compiled='{than}'])", timeout=60_000)
+        found: str = self.page.get_attribute("body", "data-compiled")
+        return found
+
+    def write(self, text: str) -> None:
+        """Replace the manifest, as by a paste, and wait for its compilation."""
+        before = self.page.get_attribute("body", "data-compiled")
+        self.page.click("#editor .cm-content")
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(text)
+        self.compiled(before)
+
+    def select(self, tab: str) -> str:
+        """Open a view, and return its text."""
+        self.page.click(f"#tab-{tab}")
+        self.page.wait_for_timeout(500)
+        found: str = self.page.inner_text(f"#{tab}")
+        return found
+
+    def end(self) -> None:
+        """Close the page, which sent no request to another host and had no fault."""
+        assert self.outside == []
+        assert [fault for fault in self.faults if not fault.startswith(SANDBOXED)] == []
+        self.page.close()
+
+
+def opened(browser: Any, address: str, fragment: str = "", **options: Any) -> Playground:
+    return Playground(browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | options)), address, fragment)
+
+
+@pytest.fixture
+def playground(browser: Any, address: str) -> Iterator[Playground]:
+    found = opened(browser, address)
+    yield found
+    found.end()
+
+
+def test_typing_changes_the_jobset(playground: Playground) -> None:
+    before = playground.page.get_attribute("body", "data-compiled")
+    assert "parallelism: 4" in playground.page.inner_text("#output")
+    playground.page.click("#editor .cm-line:has-text('numNodes: 4')")
+    playground.page.keyboard.press("End")
+    playground.page.keyboard.press("Backspace")
+    playground.page.keyboard.type("8")
+    playground.compiled(before)
+    assert "parallelism: 8" in playground.page.inner_text("#output")
+
+
+def test_a_fix_is_applied(playground: Playground) -> None:
+    playground.write(JOB.replace("kind: TrainJob", "kind: Trainjob"))
+    assert "unknown-kind" in playground.page.inner_text("#diagnostics")
+    assert playground.page.locator("#editor .cm-lintRange-error").count() == 1
+    before = playground.page.get_attribute("body", "data-compiled")
+    playground.page.click("#diagnostics .fix")
+    playground.compiled(before)
+    assert "unknown-kind" not in playground.page.inner_text("#diagnostics")
+    assert "kind: JobSet" in playground.page.inner_text("#output")
+
+
+def test_a_line_of_the_output_leads_to_the_line_that_set_it(playground: Playground) -> None:
+    playground.page.click("#output .cm-line:has-text('parallelism: 4')")
+    playground.page.wait_for_selector("#editor .cm-marked")
+    assert playground.page.locator("#editor .cm-marked").all_inner_texts() == ["    numNodes: 4"]
+    assert "the TrainJob, job.yaml:11" in playground.page.inner_text("#explanation")
+
+
+def test_a_line_of_the_input_leads_to_the_fields_that_it_sets(playground: Playground) -> None:
+    playground.page.click("#editor .cm-line:has-text('numNodes: 4')")
+    playground.page.wait_for_selector("#output .cm-marked")
+    marked = [line.strip() for line in playground.page.locator("#output .cm-marked").all_inner_texts()]
+    assert marked == ["completions: 4", "parallelism: 4", 'value: "4"']
+
+
+def test_the_second_of_two_documents_is_explained(playground: Playground) -> None:
+    playground.write(f"{JOB}---\n{JOB.replace('name: a', 'name: b').replace('2', '3')}")
+    playground.page.click("#output .cm-line:has-text('parallelism: 3')")
+    playground.page.wait_for_selector("#editor .cm-marked")
+    assert playground.page.locator("#editor .cm-marked").all_inner_texts() == ["    numNodes: 3"]
+
+
+def test_pods_and_graph(playground: Playground) -> None:
+    assert "PET_NODE_RANK=0" in playground.select("pods")
+    graph = playground.select("graph")
+    assert "ClusterTrainingRuntime torch-distributed" in graph
+    assert "4 pods, 32 GPUs" in graph
+
+
+def test_a_review_shows_the_edit(playground: Playground) -> None:
+    assert "nothing changes" in playground.select("review")
+    playground.write(JOB)
+    playground.page.click("#base")
+    playground.write(JOB.replace("numNodes: 2", "numNodes: 3"))
+    playground.page.wait_for_timeout(1000)
+    assert playground.page.inner_text("#summary") == "1 to change"
+    assert "spec.trainer.numNodes" in playground.page.frame_locator("#page").locator("body").inner_text()
+
+
+def test_a_legacy_job_is_migrated(browser: Any, address: str) -> None:
+    playground = opened(browser, address, "#example=legacy-pytorchjob-folded")
+    assert "kind: PyTorchJob" in playground.page.inner_text("#editor")
+    assert "kind: TrainJob" in playground.select("migrate")
+    playground.end()
+
+
+def test_a_link_holds_the_text(playground: Playground, browser: Any, address: str) -> None:
+    playground.write(f"# é\n{JOB}")
+    playground.page.click("#share")
+    playground.page.wait_for_function("() => location.hash.startsWith('#text=')")
+    other = opened(browser, address, f"#{playground.page.url.partition('#')[2]}")
+    assert other.page.inner_text("#editor .cm-content").splitlines()[:2] == ["# é", JOB.splitlines()[0]]
+    other.end()
+
+
+@pytest.mark.parametrize("fragment", ["#text=AAAA", "#text=%00", "#example=nothing", "#example=constructor"])
+def test_a_broken_link_loads_the_default_example(browser: Any, address: str, fragment: str) -> None:
+    playground = opened(browser, address, fragment)
+    assert "The link is broken" in playground.page.inner_text("#explanation")
+    assert "llama-finetune" in playground.page.inner_text("#editor")
+    playground.end()
+
+
+def test_the_text_of_a_manifest_is_never_html(playground: Playground) -> None:
+    playground.write(HOSTILE)
+    for tab in TABS:
+        playground.select(tab)
+    playground.write(HOSTILE.partition("---")[0].replace(f"image: '{ATTACK}'", "image: a.example/b:1"))
+    for tab in TABS:
+        playground.select(tab)
+    assert ATTACK in playground.page.inner_text("#jobset") + playground.select("pods")
+    assert playground.page.evaluate("window.ran") is None
+    assert playground.page.locator("body img").count() == 0
+
+
+def test_the_settings_and_the_release(playground: Playground) -> None:
+    playground.write(JOB)
+    before = playground.page.get_attribute("body", "data-compiled")
+    playground.page.click("summary:has-text('trainc.yaml')")
+    playground.page.fill("#settings", "environments: {prod: {namespace: ml}}\n")
+    before = playground.compiled(before)
+    assert "namespace: ml" in playground.page.inner_text("#output")
+    playground.page.fill("#settings", "namespace: [\n")
+    before = playground.compiled(before)
+    assert "error" in playground.page.inner_text("#diagnostics")
+    playground.page.fill("#settings", "")
+    before = playground.compiled(before)
+    playground.page.select_option("#release", "2.1")
+    playground.compiled(before)
+    assert "kind: JobSet" in playground.page.inner_text("#output")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("a: &a [x]\n" + "".join(f"b{i}: &b{i} [{', '.join(['*a' if not i else f'*b{i - 1}'] * 9)}]\n" for i in range(12)), None, id="a YAML bomb"),
+        pytest.param("- [" * 2000, None, id="deep nesting"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_reported(playground: Playground, text: str, message: str | None) -> None:
+    del message
+    playground.write(JOB + "---\n" + text)
+    assert "error" in playground.page.inner_text("#diagnostics") + playground.page.inner_text("#state")
+    playground.write(JOB)
+    assert "parallelism: 2" in playground.page.inner_text("#output")
+
+
+def test_a_manifest_of_five_megabytes_is_not_compiled(playground: Playground) -> None:
+    text = "# " + "x" * 5_000_000
+    playground.page.evaluate(
+        "text => document.querySelector('#editor .cm-content').cmTile?.view?.dispatch({changes: {from: 0, insert: text}})"
+        " ?? document.querySelector('#editor .cm-content').cmView.view.dispatch({changes: {from: 0, insert: text}})",
+        text,
+    )
+    playground.page.wait_for_selector("#state:has-text('more than 5 MB')")
+
+
+def test_a_worker_that_takes_too_long_is_restarted(browser: Any, address: str) -> None:
+    page = browser.new_page()
+    slow = "postMessage({ready: true}); onmessage = () => { for (;;); };"
+    page.route("**/worker.js", lambda route: route.fulfill(body=slow, content_type="text/javascript"))
+    page.goto(f"{address}playground/")
+    page.wait_for_selector("#state:has-text('trainc was restarted')", timeout=20_000)
+    page.close()
+
+
+def test_the_recorded_output_is_there_before_python(browser: Any, address: str) -> None:
+    page = browser.new_page()
+    page.route("**/app.zip", lambda route: None)
+    page.goto(f"{address}playground/", wait_until="commit")
+    page.wait_for_selector("#output .cm-line:has-text('kind: JobSet')")
+    assert page.is_visible("#progress")
+    page.close()
+
+
+def test_offline_after_the_first_visit(browser: Any, address: str) -> None:
+    context = browser.new_context()
+    Playground(context.new_page(), address).end()
+    Playground(context.new_page(), address).end()
+    context.set_offline(True)
+    offline = Playground(context.new_page(), address)
+    offline.write(JOB)
+    assert "parallelism: 2" in offline.page.inner_text("#output")
+    context.close()
+
+
+def test_without_webassembly_a_sentence(browser: Any, address: str) -> None:
+    page = browser.new_page()
+    page.add_init_script("delete globalThis.WebAssembly")
+    page.goto(f"{address}playground/")
+    page.wait_for_selector("#state:has-text('has no WebAssembly')")
+    page.wait_for_selector("#output .cm-line:has-text('kind: JobSet')")
+    page.close()
+
+
+def test_by_keyboard(playground: Playground) -> None:
+    playground.page.focus("#tab-jobset")
+    for tab in (*TABS[1:], TABS[0]):
+        playground.page.keyboard.press("ArrowRight")
+        assert playground.page.is_visible(f"#{tab}")
+        assert playground.page.evaluate("document.activeElement.id") == f"tab-{tab}"
+    playground.page.focus("#output .cm-content")
+    playground.page.keyboard.press("Enter")
+    playground.page.wait_for_selector("#output .cm-marked")
+
+
+def test_a_compilation_does_not_take_long(playground: Playground) -> None:
+    times = []
+    for nodes in range(2, 8):
+        playground.write(JOB.replace("numNodes: 2", f"numNodes: {nodes}"))
+        found = re.search(r"(\d+) ms", playground.page.inner_text("#state"))
+        assert found
+        times.append(int(found[1]))
+    print(json.dumps(times))
+    assert sorted(times)[len(times) // 2] < 1000
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_fits(browser: Any, address: str, width: int, scheme: str) -> None:
+    playground = opened(browser, address, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    for tab in TABS:
+        playground.select(tab)
+        assert playground.page.evaluate("document.documentElement.scrollWidth") <= width
+        if folder := os.environ.get("TRAINC_PICTURES"):
+            playground.page.screenshot(path=Path(folder) / f"playground-{tab}-{scheme}-{width}.png")
+    playground.end()
