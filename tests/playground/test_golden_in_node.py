@@ -1,4 +1,4 @@
-"""The command of the playground, in Node, gives the golden outputs: Python and PyYAML there differ from the command line's.
+"""The command of the playground gives the golden outputs in Node, where Python and PyYAML are those of the page.
 
 Skipped with a reason without Node or the playground (`make site`); if CI is set, that is a failure.
 """
