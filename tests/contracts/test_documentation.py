@@ -41,6 +41,7 @@ NOT_RUN: Final = {
     "helm": "needs a chart; test_kubectl.py runs the pipeline with a recorded answer",
     "kubectl": "needs a cluster; tests/cluster and test_kubectl.py run the commands of docs/gitops.md",
     "pip": "needs a package index; tests/release installs the packages",
+    "trainc diff --live": "starts kubectl, which needs a cluster; tests/cluster runs it",
     "trainc runtimes pull": "starts kubectl, which needs a cluster; tests/cluster and test_kubectl.py run it",
 }
 """The commands that are not run, each with the reason. A `sh` block has one of them; any other block is a console."""

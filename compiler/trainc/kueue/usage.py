@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.base.records import NamedTuple
+from trainc.kubernetes.trees import get
 from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
 from trainc.kueue.kueue_objects import UNLIMITED, text_of
@@ -38,6 +39,8 @@ class QueueUse(NamedTuple):
     quota: Amounts
     requested: Amounts
     """The requests of all JobSets, of the resources that have a quota."""
+    used: Amounts | None = None
+    """What all workloads of the queue use now; None if it is not known."""
 
     @property
     def exceeded(self) -> list[str]:
@@ -74,6 +77,15 @@ def queue_uses(jobsets: Iterable[Tree], documents: Iterable[Document]) -> list[Q
         if (quota := quota_of(cluster.queues[name], admission)) is not None
     ]
     return [*found, *cohort_uses(found, admission)]
+
+
+def current_use(queue: Tree) -> Amounts:
+    """Return the amounts that a ClusterQueue in a cluster uses, of all flavors together."""
+    found: Amounts = {}
+    for flavor in get(queue, ("status", "flavorsUsage"), []):
+        amounts = {each["name"]: kueue_objects.amount_of(each["name"], each["total"]) for each in flavor["resources"]}
+        found = _sum(found, amounts)
+    return found
 
 
 def cluster_queue_of(jobset: Tree, admission: Admission) -> str:

@@ -8,7 +8,7 @@ cause shows: a change without a cause lists these settings.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from trainc.review.consequences import Effect
     from trainc.review.sides.moves import FolderMove
     from trainc.review.sides.side_files import NotCompared, Status
+
+ReviewKind = Literal["change", "environments", "live"]
+"""Whether a review compares two versions of the input, two environments of one, or a cluster with its input."""
 TRAINER_VERSION: Final = "trainerVersion"
 
 
@@ -109,6 +112,8 @@ class Reviewed(NamedTuple):
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
     """The environments in which it is the same; empty for a project without environments."""
+    running: bool = False
+    """Whether it is a JobSet of a cluster whose status shows that its pods run."""
     loses_data: bool = False
     """Whether it is removed, and a tool that prunes deletes it with its data."""
 
@@ -221,10 +226,22 @@ class Review(NamedTuple):
     moves: tuple[FolderMove, ...] = ()
     """The objects whose documents move to another folder, which changes the Application that deploys them."""
 
+    kind: ReviewKind = "change"
+    notes: tuple[str, ...] = ()
+    """What of a cluster is not compared, in sentences."""
+    faults: tuple[Diagnostic, ...] = ()
+    """The errors about parts of a cluster that could not be read; the others are compared."""
+
     @property
     def is_empty(self) -> bool:
         """Whether the sides do not differ."""
         return not (self.objects or self.settings or self.not_compared or self.moves)
+
+    def word(self, status: Status) -> str:
+        """Return the word for a status: of two environments, an object is in one of them only."""
+        if self.kind != "environments" or status == "changed":
+            return status
+        return f"only in {self.new if status == 'added' else self.old}"
 
     @property
     def failed(self) -> bool:

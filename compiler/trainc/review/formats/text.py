@@ -31,6 +31,7 @@ from trainc.review.formats import (
     numbers_of,
     origin,
     possible_causes,
+    remarks,
     setting_name,
     shortened,
 )
@@ -77,6 +78,7 @@ def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
     head = [f"{escape(review.old)} -> {escape(review.new)}", paint(BOLD, numbers_of(review))]
     if lost := losses(review):
         head.append("; ".join(paint(COLORS[each.shade], escape(each.text)) for each in lost))
+    head += (paint(YELLOW, escape(each)) for each in remarks(review))
     parts = ["\n".join(head)]
     if table := environment_table(review):
         parts.append("\n".join(_table(table)))
@@ -87,7 +89,7 @@ def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
     for status, mark, shade in ONE_SIDED:
         found = one_sided(review.with_status(status))
         if found:
-            parts.append("\n".join(_one_sided(each, f"{mark} {status}", shade, paint) for each in found))
+            parts.append("\n".join(_one_sided(each, f"{mark} {review.word(status)}", shade, paint) for each in found))
     if review.moves:
         rows = [f"  {paint(BOLD, escape(f'{each.old} -> {each.new}'))}: {escape(moved(each))}" for each in review.moves]
         parts.append("\n".join([paint(YELLOW, "Moved to another folder"), *rows]))
