@@ -74,7 +74,7 @@ def environment_range(values: dict[str, Any]) -> tuple[str, str] | None:
     if not any(".." in name for name in given):
         return None
     old, _, new = given[0].partition("..")
-    if len(given) > 1 or not old or not new or ".." in new:
+    if len(given) > 1 or not old or not new or new.startswith(".") or ".." in new:
         raise click.UsageError("--env A..B compares two environments: give both names, and no other --env.")
     versions = values.get("trainer_version")
     if versions and versions[0]:

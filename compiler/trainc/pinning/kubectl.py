@@ -33,6 +33,7 @@ IMAGES: Final = ("deployments", "-A", "-o", "jsonpath={.items[*].spec.template.s
 CONTROLLER: Final = r"trainer-controller-manager:(v[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})(?![^\s])"
 SHOWN: Final = "<kubectl>"
 """The name of the answer in diagnostics."""
+NO_KIND: Final = r"doesn't have a resource type|could not find the requested resource"
 _LONGEST_MESSAGES: Final = 2**16
 """The last bytes of kubectl's standard error that are kept."""
 _LONGEST_LINE: Final = 500
@@ -62,7 +63,6 @@ OF_RUNTIMES: Final = Hints(
 )
 _HINTS: Final = (
     (r"context .*(was not found|does not exist)", "use a context of `kubectl config get-contexts`"),
-    (r"doesn't have a resource type|could not find the requested resource", "{hints.no_kind}"),
     (r"forbidden", "{hints.forbidden}"),
     (r"unauthorized|must be logged in|credentials|exec plugin", "log in to the cluster"),
     (
@@ -70,11 +70,13 @@ _HINTS: Final = (
         "set the current context with `kubectl config use-context`, or use --context",
     ),
     (
-        r"unable to connect|refused|no such host|timeout|deadline|timed out|unreachable",
+        r"unable to connect|refused|no such host|timeout(?!=)|deadline|timed out|unreachable",
         "check the context with `kubectl cluster-info`, or increase --timeout",
     ),
+    (NO_KIND, "{hints.no_kind}"),
 )
-"""Patterns of kubectl's messages in lower case, each with the fix. The first match applies."""
+"""Patterns of kubectl's messages in lower case, each with the fix. The first match applies: after a timeout of the
+discovery, kubectl ends with the message that the server does not have a kind."""
 
 
 class KubectlOutput(NamedTuple):
@@ -128,11 +130,10 @@ class Kubectl(NamedTuple):
         if ended.status is not None:
             status = ended.status
             reason = f"was stopped by signal {-status}" if status < 0 else f"failed with exit status {status}"
-        help = self._hint(messages, run(*arguments))
-        last = messages[-1] if ended.status == 1 and messages else ""
-        is_forbidden = "(Forbidden)" in last
-        is_answer = is_forbidden or "doesn't have a resource type" in last
-        return KubectlFault(failed(f"kubectl {reason}", help, messages), is_forbidden, is_answer)
+        pattern, help, message = self._hint(messages)
+        is_forbidden = ended.status == 1 and "(Forbidden)" in message
+        is_answer = is_forbidden or (ended.status == 1 and pattern == NO_KIND)
+        return KubectlFault(failed(f"kubectl {reason}{message}", help or run(*arguments)), is_forbidden, is_answer)
 
     def controller_tag(self) -> str:
         """Return the tag of the image of Trainer's controller; empty without one, or without permission to list it."""
@@ -158,12 +159,18 @@ class Kubectl(NamedTuple):
         except OSError as error:
             return failed(f"{program} cannot be started: {error.strerror}", "check the kubectl on the PATH")
 
-    def _hint(self, messages: Sequence[str], default: str) -> str:
+    def _hint(self, messages: Sequence[str]) -> tuple[str, str, str]:
+        """Return the pattern of the first hint that applies, its fix, and the last message that it matches.
+
+        Without one, the last message is the reason: the ones before it are retries.
+        """
         import re
 
-        text = "\n".join(messages).lower()
-        found = next((help for pattern, help in _HINTS if re.search(pattern, text)), "")
-        return found.format(hints=self.hints) or default
+        for pattern, help in _HINTS:
+            found = [message for message in messages if re.search(pattern, message.lower())]
+            if found:
+                return pattern, help.format(hints=self.hints), f": {found[-1]}"
+        return "", "", f": {messages[-1]}" if messages else ""
 
 
 def run(*arguments: str) -> str:
@@ -171,10 +178,9 @@ def run(*arguments: str) -> str:
     return f"run `kubectl get {' '.join(arguments)}` to find the cause"
 
 
-def failed(reason: str, help: str, messages: Sequence[str] = ()) -> Diagnostic:
-    """Return the diagnostic, with the last line of kubectl's messages: the lines before it are retries."""
-    last = f": {messages[-1]}" if messages else ""
-    return Diagnostic.declared(KUBECTL_FAILED, reason + last, help, place=Location(file=SHOWN))
+def failed(reason: str, help: str) -> Diagnostic:
+    """Return the diagnostic."""
+    return Diagnostic.declared(KUBECTL_FAILED, reason, help, place=Location(file=SHOWN))
 
 
 def not_a_list(data: bytes, *arguments: str) -> Diagnostic:

@@ -501,7 +501,8 @@ class _Reviewer:
         if (commit := self.sides[edit.gone].spec.commit) is not None:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
         change = shown(edit.change, *edit.trees)
-        return Cause(by, change.field, change, at, edit.gone, edit.setting)
+        gone = edit.gone and not self.of_environments  # both environments have the same files
+        return Cause(by, change.field, change, at, gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()

@@ -52,6 +52,7 @@ OF_TOOLS: Final = (
     "meta.helm.sh/",
 )
 """The starts of the labels and annotations that tools of delivery add."""
+NOT_FOUND: Final = "--ignore-not-found"
 ENDED: Final = frozenset({"Completed", "Failed"})
 """The conditions of a JobSet whose training has ended."""
 
@@ -105,21 +106,31 @@ class LiveCluster:
             self._note("JobSets that trainc does not render are not listed: no labels in trainc.yaml select them")
         elif is_rendered is None:
             self._note("JobSets that trainc does not render are not listed: --only or a path selects a part")
-        found, compared = list[SideItem](), list[SideItem]()
+        found, compared, others = list[SideItem](), list[SideItem](), dict[Key, SideItem]()
         namespaces = {item.id.namespace: None for item in kept.items}
-        for namespace in sorted(namespaces):
+        in_context = set[Key]()
+
+        def is_foreign(document: Document) -> bool:
+            if not labels or is_rendered is None or not _has_labels(document, labels):
+                return False
+            return not is_rendered(key_of(ObjectId.from_source(document.value)))
+
+        for namespace in sorted(namespaces):  # first that of the context, which can be any of the others, too
             items = {key_of(item.id): item for item in kept.items if item.id.namespace == namespace}
             documents, unread = self._namespace(namespace, items)
             compared += (item for key, item in items.items() if key not in unread)
-            found += (self._item(document, items[key]) for key, document in documents.items() if key in items)
             for key, document in documents.items():
-                if labels and is_rendered is not None and key not in items and _has_labels(document, labels):
-                    found += [] if is_rendered(key) else [self._item(document)]
+                own = key_of(ObjectId.from_source(document.value))
+                if key in items:
+                    found.append(self._item(document, items[key]))
+                    in_context.add(own)
+                elif is_foreign(document) and own not in in_context:
+                    others[own] = self._item(document)
         queues = tuple(self._queues(kept.items))
         replaced = {document.value["kind"] for document in queues}
-        others_of_kueue = tuple(each for each in rendered.others if each.value.get("kind") not in replaced)
-        before = Side(SideSpec(self.name, (), is_live=True), "rendered", tuple(found), (), others=queues)
-        return before, kept._replace(items=tuple(compared), others=(*queues, *others_of_kueue))
+        rest = tuple(each for each in rendered.others if each.value.get("kind") not in replaced)
+        before = Side(SideSpec(self.name, (), is_live=True), "rendered", (*found, *others.values()), (), others=queues)
+        return before, kept._replace(items=tuple(compared), others=(*queues, *rest))
 
     def rendered_by_any(
         self, projects: Iterable[Versions], sides: Sequence[Side], hashed: Callable[[Side], Side]
@@ -162,7 +173,7 @@ class LiveCluster:
         names = sorted(f"{_resource(item.id)}/{item.id.name}" for item in items.values() if not _is_jobset(item.id))
         requests = [(True, f"{where} is not compared", (_resource_of(JOBSET.versions[0], JOBSET.kind), *place))]
         if names:
-            requests.append((False, f"objects of {where} are not compared", (*names, *place, "--ignore-not-found")))
+            requests.append((False, f"the other objects of {where} are not compared", (*names, *place, NOT_FOUND)))
         found, unread = dict[Key, Document](), set[Key]()
         for of_jobsets, what, arguments in requests:
             documents = self._read(*arguments)
@@ -170,8 +181,8 @@ class LiveCluster:
                 if not documents.is_answer or (of_jobsets and not documents.is_forbidden):
                     raise KubectlError(documents.diagnostic)
                 self._fault(documents.diagnostic._replace(message=f"{what}: {documents.diagnostic.message}"))
-                unread |= {key for key, item in items.items() if _is_jobset(item.id) == of_jobsets}
-                continue
+                unread |= {key for key, item in items.items() if of_jobsets or not _is_jobset(item.id)}
+                break
             for document in documents:
                 id = ObjectId.from_source(document.value)
                 key = key_of(id if namespace else id._replace(namespace=""))
@@ -219,8 +230,8 @@ class LiveCluster:
         return self._answers[arguments]
 
     def _objects(self, data: bytes, arguments: Sequence[str]) -> list[Document]:
-        if not data.strip():
-            return []  # with --ignore-not-found
+        if not data.strip() and NOT_FOUND in arguments:
+            return []
         document = json_object(data, self.name)
         items = None
         if document is not None:

@@ -502,6 +502,8 @@ def no_jobs(old: SideSpec, new: SideSpec) -> Diagnostic:
     """Return the error for two sides without TrainJobs and JobSets."""
     return Diagnostic.declared(
         NOTHING_TO_COMPARE,
-        f"neither {old.name} nor {new.name} contains a TrainJob or a JobSet",
+        f"neither {old.name} nor {new.name} contains a TrainJob or a JobSet"
+        if old != new
+        else f"{new.name} contains no TrainJob and no JobSet",
         "give the folder that contains them: `trainc diff main jobs/`",
     )

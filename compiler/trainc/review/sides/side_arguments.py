@@ -90,7 +90,7 @@ def tree_of_paths(arguments: Sequence[str], what: str) -> SideSpec:
         if path != STDIN and not os.path.lexists(path):
             raise ValueError(f"path {path} does not exist: with {what}, give only paths")
     if STDIN in paths:
-        raise ValueError(f"standard input cannot be read twice: with {what}, give files or folders")
+        raise ValueError(f"standard input cannot be compared with {what}: give files or folders")
     return SideSpec(WORKING_TREE, paths or HERE, project=not paths)
 
 
