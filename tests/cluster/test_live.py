@@ -77,8 +77,8 @@ def review(*options: str) -> Tree:
     return found
 
 
-def statuses(found: Tree) -> dict[tuple[str, str], str]:
-    return {(each["kind"], each["name"]): each["status"] for each in found["objects"]}
+def statuses(reviewed: Tree) -> dict[tuple[str, str], str]:
+    return {(each["kind"], each["name"]): each["status"] for each in reviewed["objects"]}
 
 
 def test_no_change_after_an_apply(namespaces: tuple[str, str]) -> None:
@@ -130,7 +130,7 @@ def test_a_change_that_the_cluster_rejects(alive: Cluster, namespaces: tuple[str
     until(lambda: None if _ready(alive, other, "detect") else True, "the end of the pods")
     found = {each["name"]: each for each in review()["objects"]}
     assert (found["train"]["effect"], found["train"].get("running")) == ("new-object", True)
-    assert (found["train"]["allowed"], found["detect"].get("running")) == (False, None)
+    assert (found["train"]["allowed"], found["detect"]["running"]) == (False, False)
     assert "1 is running and loses its training" in live().out
     assert "ml/train (running)" not in live().out
     assert f"{one}/train (running)" in live().out
@@ -198,11 +198,11 @@ def test_no_right_to_list_in_a_namespace(
 def test_a_server_that_answers_too_late(
     cluster: Cluster, namespaces: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def late(path: str) -> int:
+    def delayed_code(path: str) -> int:
         time.sleep(3 if "/jobsets" in path else 0)
         return 0
 
-    with relay(cluster, late) as (address, _):
+    with relay(cluster, delayed_code) as (address, _):
         monkeypatch.setenv("KUBECONFIG", _kubeconfig(tmp_path, address))
         done = live("--timeout", "1")
     assert (done.code, done.out) == (1, "")

@@ -130,7 +130,7 @@ def is_named(tree: Tree, kind: str, name: str) -> bool:
     return bool(tree["kind"] == kind and tree["metadata"]["name"] == name)
 
 
-def without(objects: list[Tree], kind: str, name: str) -> list[Tree]:
+def removed_from(objects: list[Tree], kind: str, name: str) -> list[Tree]:
     return [tree for tree in objects if not is_named(tree, kind, name)]
 
 
@@ -153,7 +153,7 @@ def drift() -> list[Tree]:
     objects = edited(objects, "ConfigMap", "table", ("data", "a"), "2")
     jobset = next(tree for tree in objects if is_named(tree, "JobSet", "tune"))
     old, other = (put(jobset, ("metadata", "name"), name) for name in ("old", "other"))
-    return [*without(objects, "JobSet", "tune"), old, put(other, LABEL, "helm")]
+    return [*removed_from(objects, "JobSet", "tune"), old, put(other, LABEL, "helm")]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
@@ -178,6 +178,29 @@ def test_nothing_but_reads_is_requested(cluster: Install, tmp_path: Path, snapsh
     requests = asked(tmp_path)
     assert {request.partition(" ")[0] for request in requests} == {"get"}
     assert requests == snapshot
+
+
+READY = {"replicatedJobsStatus": [{"name": "node", "ready": 1}]}
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param(READY, id="ready"),
+        pytest.param({"replicatedJobsStatus": [{"name": "node", "ready": 0, "active": 1}]}, id="pending"),
+        pytest.param(READY | {"conditions": [{"type": "Completed", "status": "True"}]}, id="completed"),
+        pytest.param(READY | {"conditions": [{"type": "Suspended", "status": "False"}]}, id="resumed"),
+        pytest.param({"replicatedJobsStatus": [{"name": "node", "ready": 0, "active": 0}]}, id="no pods"),
+        pytest.param({}, id="none"),
+    ],
+)
+def test_a_job_that_must_be_recreated(cluster: Install, status: Tree, snapshot: SnapshotAssertion) -> None:
+    """The review is about running pods only where the status shows them."""
+    objects = [put(tree, ("status",), status) if tree["kind"] == "JobSet" else tree for tree in rendered()]
+    for name in ("train", "tune"):
+        objects = edited(objects, "JobSet", name, (*NODE, "spec", "containers", 0, "image"), "ghcr.io/acme/app:v0")
+    cluster(objects)
+    assert live().out.splitlines()[2:6] == snapshot
 
 
 @pytest.mark.parametrize("option", [("--only", "train"), ("jobs/train.yaml",), ("--only", "train", "jobs")], ids=str)
@@ -324,6 +347,11 @@ def test_environments_that_are_not_in_one_cluster(
     assert asked(tmp_path) == []
 
 
+def test_a_cluster_without_a_name(cluster: Install, snapshot: SnapshotAssertion) -> None:
+    Path("trainc.yaml").write_text(ENVIRONMENTS.replace("cluster: main", "namespace: ml"))
+    assert live().err.splitlines()[0] == snapshot
+
+
 def test_names_with_a_hash(cluster: Install) -> None:
     Path("trainc.yaml").write_text(SETTINGS + "delivery: {nameSuffixHash: true}\n")
     cluster(rendered())
@@ -348,9 +376,9 @@ FAILURES = {
         1,
     ),
     "a slow discovery": (
-        'E1129 10:11:13.968432   28437 memcache.go:287] "Unhandled Error" err="couldn\'t get resource list for '
-        'jobset.x-k8s.io/v1alpha2: Get \\"https://127.0.0.1:6443/apis/jobset.x-k8s.io/v1alpha2?timeout=20s\\": context '
-        'deadline exceeded"\nerror: the server doesn\'t have a resource type "jobsets"',
+        'E1129 10:11:13.968432   28437 memcache.go:287] "Unhandled Error" err="failed: Get '
+        '\\"https://127.0.0.1:6443/apis/jobset.x-k8s.io/v1alpha2?timeout=20s\\": context deadline exceeded"\n'
+        'error: the server doesn\'t have a resource type "jobsets"',
         1,
     ),
     "no CRD": ('error: the server doesn\'t have a resource type "jobsets"', 1),
@@ -464,9 +492,49 @@ def test_contradictory_options(cluster: Install, words: tuple[str, ...], snapsho
 
 
 def test_a_pipe_is_not_live(cluster: Install) -> None:
-    """Without the option, no JobSet is said to run, and nothing is read from a cluster."""
+    """Without the option, the review does not specify that a JobSet runs."""
     text = yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": drift()})
     done = run("diff", "-", "jobs", "--config", "trainc.yaml", stdin=text.encode())
     assert done.code == 0, done.err
     assert "running ones lose their training" in done.out or "a running one loses its training" in done.out
     assert "(running)" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        pytest.param(("metadata", "labels"), "a", id="labels"),
+        pytest.param(("metadata", "annotations"), ["a"], id="annotations"),
+        pytest.param(("spec",), "a", id="spec"),
+        pytest.param(("status",), 7, id="status"),
+        pytest.param(("metadata", "name"), "", id="name"),
+    ],
+)
+def test_an_object_that_no_server_returns(cluster: Install, path: tuple[str, ...], value: object) -> None:
+    cluster(edited(rendered(), "JobSet", "train", path, value))
+    done = live()
+    assert (done.code, "error[kubectl-failed]: the answer is not a valid JSON list" in done.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        pytest.param(("status",), {"conditions": "a", "replicatedJobsStatus": [7]}, id="status"),
+        pytest.param(("spec", "replicatedJobs"), "a", id="jobs"),
+        pytest.param(("spec", "replicatedJobs", 0), 7, id="job"),
+        pytest.param(NODE, [], id="template"),
+        pytest.param((*NODE, "spec", "containers"), {"a": 1}, id="containers"),
+        pytest.param(("metadata", "namespace"), "elsewhere", id="namespace"),
+    ],
+)
+def test_a_jobset_with_other_types(cluster: Install, path: tuple[Any, ...], value: object) -> None:
+    cluster(edited(rendered(), "JobSet", "train", path, value))
+    done = live()
+    assert done.code == 0, done.err
+
+
+def test_a_queue_with_other_types(cluster: Install) -> None:
+    queue, local = queues()
+    for usage in ("a", [7], [{"resources": [7]}], [{"resources": [{"name": "nvidia.com/gpu", "total": "x"}]}]):
+        cluster([*queued(), put(queue, ("status", "flavorsUsage"), usage), local])
+        assert live().code == 0

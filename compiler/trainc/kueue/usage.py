@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc.base.kinds import EACH
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.trees import get
+from trainc.kubernetes.quantity import QuantityError
+from trainc.kubernetes.trees import get, values_at
 from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
 from trainc.kueue.kueue_objects import UNLIMITED, text_of
@@ -79,13 +81,15 @@ def queue_uses(jobsets: Iterable[Tree], documents: Iterable[Document]) -> list[Q
     return [*found, *cohort_uses(found, admission)]
 
 
-def current_use(queue: Tree) -> Amounts:
-    """Return the amounts that a ClusterQueue in a cluster uses, of all flavors together."""
+def current_use(queue: Tree) -> Amounts | None:
+    """Return the amounts that a ClusterQueue in a cluster uses, of all flavors together; None without valid ones."""
     found: Amounts = {}
-    for flavor in get(queue, ("status", "flavorsUsage"), []):
-        amounts = {each["name"]: kueue_objects.amount_of(each["name"], each["total"]) for each in flavor["resources"]}
-        found = _sum(found, amounts)
-    return found
+    try:
+        for _, row in values_at(queue, ("status", "flavorsUsage", EACH, "resources", EACH)):
+            found = _sum(found, {row["name"]: kueue_objects.amount_of(row["name"], row["total"])})
+    except (KeyError, TypeError, QuantityError):
+        return None
+    return found if get(queue, ("status", "flavorsUsage")) is not None else None
 
 
 def cluster_queue_of(jobset: Tree, admission: Admission) -> str:

@@ -386,8 +386,12 @@ class _Reviewer:
             renamed=old.id if is_other else None,
             renamed_source=sources[0].name if is_other and sources[0].name != sources[1].name else "",
             new_name=new_name,
-            running=self.is_live and is_running(old.document.value),
+            running=self._is_running(old),
         )
+
+    def _is_running(self, old: SideItem | None) -> bool | None:
+        is_jobset = self.is_live and old is not None and old.id.kind == JOBSET.kind
+        return is_running(old.document.value) if is_jobset and old is not None else None
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
         """Return whether an object is compiled for two releases of Trainer, whose controller makes it."""
@@ -434,7 +438,7 @@ class _Reviewer:
             status="removed" if new is None else "added",
             id=own.id,
             source=self._source(item, old=new is None),
-            running=new is None and self.is_live and is_running(item.document.value),
+            running=self._is_running(old),
             cause=cause,
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,

@@ -52,6 +52,8 @@ OF_TOOLS: Final = (
     "meta.helm.sh/",
 )
 """The starts of the labels and annotations that tools of delivery add."""
+PARTS: Final = (("metadata", "labels"), ("metadata", "annotations"), ("spec",), ("status",))
+"""The mappings that an object of a cluster may have."""
 NOT_FOUND: Final = "--ignore-not-found"
 ENDED: Final = frozenset({"Completed", "Failed"})
 """The conditions of a JobSet whose training has ended."""
@@ -240,7 +242,7 @@ class LiveCluster:
         if document is None or not isinstance(items, list):
             raise KubectlError(kubectl.not_a_list(data, *arguments, "-o", "json"))
         found = [document._replace(line=0, value=item, within=("items", index)) for index, item in enumerate(items)]
-        if not all(isinstance(each.value, dict) and rendered_files.identity(each) for each in found):
+        if not all(map(_is_object, found)):
             raise KubectlError(kubectl.not_a_list(data, *arguments, "-o", "json"))
         return found
 
@@ -250,19 +252,23 @@ def key_of(id: ObjectId) -> Key:
     return id.apiVersion.rpartition("/")[0], id.kind, id.namespace, id.name
 
 
-def is_running(tree: Tree) -> bool:
-    """Return whether the status of a JobSet shows that its pods run.
+def is_running(tree: Tree) -> bool | None:
+    """Return whether the status of a JobSet shows that its pods run; None if it does not show it.
 
-    >>> is_running({"spec": {}, "status": {"replicatedJobsStatus": [{"name": "node", "ready": 1}]}})
-    True
+    >>> [is_running({"spec": {}, "status": {"replicatedJobsStatus": [job]}})
+    ...  for job in ({"ready": 1, "active": 1}, {"ready": 0, "active": 0}, {"ready": 0, "active": 1})]
+    [True, False, None]
     """
     status = tree.get("status")
-    if not isinstance(status, dict) or get(tree, ("spec", "suspend")):
+    if get(tree, ("spec", "suspend")):
         return False
-    conditions, jobs = (status.get(key) or [] for key in ("conditions", "replicatedJobsStatus"))
+    lists = (get(status, (key,)) for key in ("conditions", "replicatedJobsStatus"))
+    conditions, jobs = ([each for each in found or () if isinstance(each, dict)] for found in lists)
     if any(each.get("type") in ENDED and each.get("status") == "True" for each in conditions):
         return False
-    return any(each.get("ready") for each in jobs)
+    if any(each.get("ready") for each in jobs):
+        return True
+    return None if not jobs or any(each.get("active") for each in jobs) else False
 
 
 def with_current_use(uses: Iterable[QueueUse], queues: Iterable[Document]) -> tuple[QueueUse, ...]:
@@ -276,6 +282,14 @@ def with_current_use(uses: Iterable[QueueUse], queues: Iterable[Document]) -> tu
         else use
         for use in uses
     )
+
+
+def _is_object(document: Document) -> bool:
+    """Return whether an item of a list has what each object of a cluster has."""
+    if not isinstance(document.value, dict) or rendered_files.identity(document) is None:
+        return False
+    parts = (get(document.value, path) for path in PARTS)
+    return all(part is None or isinstance(part, dict) for part in parts)
 
 
 def _is_jobset(id: ObjectId) -> bool:

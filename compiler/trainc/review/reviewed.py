@@ -112,8 +112,8 @@ class Reviewed(NamedTuple):
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
     """The environments in which it is the same; empty for a project without environments."""
-    running: bool = False
-    """Whether it is a JobSet of a cluster whose status shows that its pods run."""
+    running: bool | None = None
+    """Whether the status of a JobSet in a cluster shows that its pods run; None if it is not known."""
     loses_data: bool = False
     """Whether it is removed, and a tool that prunes deletes it with its data."""
 

@@ -150,7 +150,10 @@ def losses(review: Review) -> list[Lost]:
             if end and review.kind == "live":
                 running = sum(each.number for each in objects if each.running)
                 loses = "is running and loses its" if running == 1 else "are running and lose their"
-                end = f": {running:,} {loses} training" if running else ": none is running"
+                if running:
+                    end = f": {running:,} {loses} training"
+                elif all(each.running is False for each in objects if each.id.kind == JOBSET.kind):
+                    end = ": none is running"
             found.append(Lost(f"{said} {one if is_one else many}{end}", shade))
     return found
 

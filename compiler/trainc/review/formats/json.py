@@ -167,8 +167,8 @@ def _object(reviewed: Reviewed, group: Sequence[Reviewed]) -> Tree:
         found["cause"] = _cause(reviewed.cause)
     if reviewed.renamed:
         found["renamedFrom"] = _id(reviewed.renamed)
-    if reviewed.running:
-        found["running"] = True
+    if reviewed.running is not None:
+        found["running"] = reviewed.running
     if reviewed.status != "changed":
         return found | ({"losesData": True} if any(each.loses_data for each in group) else {})
     found["effect"] = reviewed.effect
