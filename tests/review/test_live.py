@@ -538,3 +538,36 @@ def test_a_queue_with_other_types(cluster: Install) -> None:
     for usage in ("a", [7], [{"resources": [7]}], [{"resources": [{"name": "nvidia.com/gpu", "total": "x"}]}]):
         cluster([*queued(), put(queue, ("status", "flavorsUsage"), usage), local])
         assert live().code == 0
+
+
+def test_local_queues_that_the_user_may_not_read(cluster: Install, snapshot: SnapshotAssertion) -> None:
+    cluster([*queued(), *queues()], {"localqueues": (FORBIDDEN.replace("jobsets", "localqueues"), 1)})
+    assert live().out == snapshot
+
+
+def test_a_queue_in_the_namespace_of_the_context(cluster: Install) -> None:
+    queued()
+    file = Path("jobs/train.yaml")
+    file.write_text(file.read_text().replace("namespace: nlp, ", ""))
+    queue, local = queues()
+    cluster([*rendered(), queue, put(local, ("metadata", "namespace"), "default")])
+    [figure] = json.loads(live("--format", "json").out)["queues"]
+    assert [(each["requested"], each["used"]) for each in figure["resources"]] == [("8", "24")]
+
+
+def test_a_queue_of_an_older_version(cluster: Install) -> None:
+    queue, local = (put(tree, ("apiVersion",), "kueue.x-k8s.io/v1beta1") for tree in queues())
+    cluster([*queued(), queue, local])
+    [figure] = json.loads(live("--format", "json").out)["queues"]
+    assert [(each["requested"], each["used"]) for each in figure["resources"]] == [("8", "24")]
+
+
+def test_a_namespace_in_which_only_other_objects_are_rendered(cluster: Install) -> None:
+    old = next(tree for tree in rendered() if is_named(tree, "JobSet", "detect"))
+    for file in Path("jobs").glob("[td][rue]*.yaml"):
+        file.unlink()
+    Path("jobs/web.yaml").write_text(
+        "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: vision}\nspec: {}\n"
+    )
+    cluster([*rendered(), old])
+    assert "- removed JobSet vision/detect  the cluster\n" in live().out

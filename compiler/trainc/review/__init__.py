@@ -105,15 +105,14 @@ def compare_live(
     for project in projects:
         if (fault := side_pairs.environment_fault(project)) is not None:
             return Review(cluster.name, spec.name, diagnostics=(fault,))
-        found += project.by_environment().items()
+        found += ((name, renamed_jobs.with_own_hashes(side)) for name, side in project.by_environment().items())
     is_failed = any(failed(side.diagnostics) for _, side in found)
     if not is_failed and not any(side.items for _, side in found):
         return Review(cluster.name, spec.name, diagnostics=(sides.no_jobs(spec, spec),))
     is_whole = spec.project and not run.options.only
-    compared = [renamed_jobs.with_own_hashes(side) for _, side in found]
-    is_rendered = cluster.rendered_by_any(projects, compared, renamed_jobs.with_own_hashes) if is_whole else None
+    is_rendered = cluster.rendered_by_any(projects, [side for _, side in found]) if is_whole else None
     parts = []
-    for (name, _), side in zip(found, compared, strict=True):
+    for name, side in found:
         empty = Side(SideSpec(cluster.name, (), is_live=True), "rendered", (), ())
         before, after = (empty, side) if is_failed else cluster.sides(side, is_rendered)
         parts.append((name, _compare(before, after, run, name)))

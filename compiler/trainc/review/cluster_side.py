@@ -27,6 +27,7 @@ from trainc.pinning.kubectl import Hints, Kubectl, KubectlFault
 from trainc.pinning.manifests import clean
 from trainc.pipeline.checks.jobset.update import while_suspended
 from trainc.review.changes import changes
+from trainc.review.changes.renamed_jobs import with_own_hashes
 from trainc.review.sides import Side, SideItem, SideSpec, rendered_files, without_other_kinds
 
 if TYPE_CHECKING:
@@ -109,8 +110,8 @@ class LiveCluster:
         elif is_rendered is None:
             self._note("JobSets that trainc does not render are not listed: --only or a path selects a part")
         found, compared, others = list[SideItem](), list[SideItem](), dict[Key, SideItem]()
-        namespaces = {item.id.namespace: None for item in kept.items}
         in_context = set[Key]()
+        namespaces = {each.id.namespace for each in kept.items} | {each.id.namespace for each in rendered.items} - {""}
 
         def is_foreign(document: Document) -> bool:
             if not labels or is_rendered is None or not _has_labels(document, labels):
@@ -134,9 +135,7 @@ class LiveCluster:
         before = Side(SideSpec(self.name, (), is_live=True), "rendered", (*found, *others.values()), (), others=queues)
         return before, kept._replace(items=tuple(compared), others=(*queues, *rest))
 
-    def rendered_by_any(
-        self, projects: Iterable[Versions], sides: Sequence[Side], hashed: Callable[[Side], Side]
-    ) -> Callable[[Key], bool]:
+    def rendered_by_any(self, projects: Iterable[Versions], sides: Sequence[Side]) -> Callable[[Key], bool]:
         """Return whether an environment of this cluster renders an object; the others are compiled on the first call.
 
         sides   the selected environments, which are compiled
@@ -146,7 +145,7 @@ class LiveCluster:
         @cache  # one set, for the run
         def keys() -> frozenset[Key] | None:
             others = [
-                each.side(name)
+                with_own_hashes(each.side(name))
                 for each in projects
                 for name in each.project.environment_names
                 if not each.is_rendered and name not in each.names
@@ -157,7 +156,7 @@ class LiveCluster:
                     name = side.settings.environment_name
                     self._note(f"JobSets that trainc does not render are not listed: environment {name} has errors")
                     return None
-            return frozenset(key_of(item.id) for side in (*sides, *map(hashed, others)) for item in side.items)
+            return frozenset(key_of(item.id) for side in (*sides, *others) for item in side.items)
 
         def is_rendered(key: Key) -> bool:
             known = keys()
@@ -170,8 +169,7 @@ class LiveCluster:
 
     def _namespace(self, namespace: str, items: Mapping[Key, SideItem]) -> tuple[dict[Key, Document], set[Key]]:
         """Return the objects of a namespace, and the keys of the rendered objects that could not be read."""
-        place = ("--namespace", namespace) if namespace else ()
-        where = f"namespace {namespace}" if namespace else "the namespace of the context"
+        where, place = _where(namespace), _place(namespace)
         names = sorted(f"{_resource(item.id)}/{item.id.name}" for item in items.values() if not _is_jobset(item.id))
         requests = [(True, f"{where} is not compared", (_resource_of(JOBSET.versions[0], JOBSET.kind), *place))]
         if names:
@@ -211,14 +209,20 @@ class LiveCluster:
     def _queues(self, items: Iterable[SideItem]) -> Iterator[Document]:
         """Yield Kueue's queues that the JobSets use; nothing if they cannot be read."""
         namespaces = {item.id.namespace for item in items if _is_jobset(item.id) and get(item.tree, LABEL)}
-        for namespace in ("", *sorted(namespaces)) if namespaces else ():
-            kind = "localqueues" if namespace else "clusterqueues"
-            place = ("--namespace", namespace) if namespace else ()
-            documents = self._read(f"{kind}.kueue.x-k8s.io", *place)
+        queues = self._read("clusterqueues.kueue.x-k8s.io") if namespaces else []
+        if isinstance(queues, KubectlFault):
+            self._note(f"the current use of Kueue's queues is not shown: {queues.diagnostic.message}")
+            return
+        yield from queues
+        for namespace in sorted(namespaces):
+            documents = self._read("localqueues.kueue.x-k8s.io", *_place(namespace))
             if isinstance(documents, KubectlFault):
-                self._note(f"the current use of Kueue's queues is not shown: {documents.diagnostic.message}")
-                return
-            yield from documents
+                where = _where(namespace)
+                self._note(f"the LocalQueues of {where} are those of the files: {documents.diagnostic.message}")
+                continue
+            for each in documents:
+                in_context = removed_at(each.value, ("metadata", "namespace"))
+                yield each if namespace else each._replace(value=in_context)
 
     def _read(self, *arguments: str) -> list[Document] | KubectlFault:
         """Return the objects of an answer. Raises KubectlError if it is no list of objects."""
@@ -290,6 +294,15 @@ def _is_object(document: Document) -> bool:
         return False
     parts = (get(document.value, path) for path in PARTS)
     return all(part is None or isinstance(part, dict) for part in parts)
+
+
+def _place(namespace: str) -> tuple[str, ...]:
+    """Return the arguments for a namespace; none for that of the context."""
+    return ("--namespace", namespace) if namespace else ()
+
+
+def _where(namespace: str) -> str:
+    return f"namespace {namespace}" if namespace else "the namespace of the context"
 
 
 def _is_jobset(id: ObjectId) -> bool:
