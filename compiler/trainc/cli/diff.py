@@ -68,17 +68,27 @@ def release_range(ctx: click.Context, param: click.Parameter, given: str | None)
     return names
 
 
-def environment_range(values: dict[str, Any]) -> tuple[str, str] | None:
-    """Take the two environments of `--env A..B` from the options. Raise UsageError if another option contradicts it."""
-    given = values["environments"]
-    if not any(".." in name for name in given):
+def environment_range(values: dict[str, Any], *, live: bool, is_of_kubectl: bool) -> tuple[str, str] | None:
+    """Take the two environments of `--env A..B` from the options. Raise UsageError for options that contradict.
+
+    is_of_kubectl   whether an option is given that only `--live` has
+    """
+    given, versions = values["environments"], values.get("trainer_version")
+    ranges = {
+        "--live": live,
+        "--env A..B": any(".." in name for name in given),
+        "--trainer-version A..B": bool(versions and versions[0]),
+    }
+    modes = [name for name, is_given in ranges.items() if is_given]
+    if len(modes) > 1:
+        raise click.UsageError(f"{modes[0]} cannot be combined with {modes[1]}: each of them decides what is compared.")
+    if is_of_kubectl and not live:
+        raise click.UsageError("--context and --timeout require --live.")
+    if "--env A..B" not in modes:
         return None
     old, _, new = given[0].partition("..")
     if len(given) > 1 or not old or not new or new.startswith(".") or ".." in new:
         raise click.UsageError("--env A..B compares two environments: give both names, and no other --env.")
-    versions = values.get("trainer_version")
-    if versions and versions[0]:
-        raise click.UsageError("--env A..B cannot be combined with --trainer-version A..B: compare one of the two.")
     values["environments"] = ()
     return old, new
 
@@ -119,16 +129,6 @@ def live_review(
     return review
 
 
-def check_live(values: dict[str, Any], *, live: bool, given: bool) -> None:
-    """Raise UsageError for options that contradict `--live`, or that need it."""
-    if given and not live:
-        raise click.UsageError("--context and --timeout require --live.")
-    if live and any(".." in name for name in values["environments"]):
-        raise click.UsageError("--live compares a cluster with its input: it cannot be combined with --env A..B.")
-    if live and (values.get("trainer_version") or ("",))[0]:
-        raise click.UsageError("--live compares with one release: it cannot be combined with --trainer-version A..B.")
-
-
 def diff(
     sides: tuple[str, ...],
     form: str,
@@ -154,8 +154,9 @@ def diff(
     from trainc.review.formats import load
     from trainc.review.sides.side_arguments import parse_sides, reporting, sides_of_environments, sides_of_releases
 
-    check_live(values, live=live, given=context is not None or timeout is not None)
-    versions, environments = values.get("trainer_version"), environment_range(values)
+    is_of_kubectl = context is not None or timeout is not None
+    environments = environment_range(values, live=live, is_of_kubectl=is_of_kubectl)
+    versions = values.get("trainer_version")
     values["trainer_version"] = versions[1] if versions and not versions[0] else None
     run = options.run_of(values)[0]._replace(purpose=BUILD)
     try:

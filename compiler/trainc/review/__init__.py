@@ -25,7 +25,7 @@ from trainc.review import sides
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changed_settings, changes, renamed_jobs, shown
 from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
-from trainc.review.cluster_side import is_running, with_current_use
+from trainc.review.cluster_side import running_state, with_current_use
 from trainc.review.commits import branch_merges
 from trainc.review.consequences import after_upgrade, as_a_whole, between_environments, judge, under_new_name
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
@@ -385,12 +385,12 @@ class _Reviewer:
             renamed=old.id if is_other else None,
             renamed_source=sources[0].name if is_other and sources[0].name != sources[1].name else "",
             new_name=new_name,
-            running=self._is_running(old),
+            running=self._running_state(old),
         )
 
-    def _is_running(self, old: SideItem | None) -> bool | None:
+    def _running_state(self, old: SideItem | None) -> bool | None:
         is_jobset = self.is_live and old is not None and old.id.kind == JOBSET.kind
-        return is_running(old.document.value) if is_jobset and old is not None else None
+        return running_state(old.document.value) if is_jobset and old is not None else None
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
         """Return whether an object is compiled for two releases of Trainer, whose controller makes it."""
@@ -437,7 +437,7 @@ class _Reviewer:
             status="removed" if new is None else "added",
             id=own.id,
             source=self._source(item, old=new is None),
-            running=self._is_running(old),
+            running=self._running_state(old),
             cause=cause,
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,

@@ -169,7 +169,7 @@ class LiveCluster:
 
     def _namespace(self, namespace: str, items: Mapping[Key, SideItem]) -> tuple[dict[Key, Document], set[Key]]:
         """Return the objects of a namespace, and the keys of the rendered objects that could not be read."""
-        where, place = _where(namespace), _place(namespace)
+        where, place = _namespace_words(namespace), _place(namespace)
         names = sorted(f"{_resource(item.id)}/{item.id.name}" for item in items.values() if not _is_jobset(item.id))
         requests = [(True, f"{where} is not compared", (_resource_of(JOBSET.versions[0], JOBSET.kind), *place))]
         if names:
@@ -217,7 +217,7 @@ class LiveCluster:
         for namespace in sorted(namespaces):
             documents = self._read("localqueues.kueue.x-k8s.io", *_place(namespace))
             if isinstance(documents, KubectlFault):
-                where = _where(namespace)
+                where = _namespace_words(namespace)
                 self._note(f"the LocalQueues of {where} are those of the files: {documents.diagnostic.message}")
                 continue
             for each in documents:
@@ -256,10 +256,10 @@ def key_of(id: ObjectId) -> Key:
     return id.apiVersion.rpartition("/")[0], id.kind, id.namespace, id.name
 
 
-def is_running(tree: Tree) -> bool | None:
+def running_state(tree: Tree) -> bool | None:
     """Return whether the status of a JobSet shows that its pods run; None if it does not show it.
 
-    >>> [is_running({"spec": {}, "status": {"replicatedJobsStatus": [job]}})
+    >>> [running_state({"spec": {}, "status": {"replicatedJobsStatus": [job]}})
     ...  for job in ({"ready": 1, "active": 1}, {"ready": 0, "active": 0}, {"ready": 0, "active": 1})]
     [True, False, None]
     """
@@ -301,7 +301,7 @@ def _place(namespace: str) -> tuple[str, ...]:
     return ("--namespace", namespace) if namespace else ()
 
 
-def _where(namespace: str) -> str:
+def _namespace_words(namespace: str) -> str:
     return f"namespace {namespace}" if namespace else "the namespace of the context"
 
 
