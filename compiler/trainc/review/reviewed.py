@@ -283,7 +283,8 @@ class Review(NamedTuple):
 
     def groups(self) -> list[CauseGroup]:
         """Return the changes by cause: first those of settings, then the cause that changes most objects."""
-        return [self._with_settings(group) for group in grouped(self.with_status("changed"), self.settings)]
+        found = grouped(self.with_status("changed"), self.settings, by_change=self.kind == "live")
+        return [self._with_settings(group) for group in found]
 
     def other_settings(self, groups: Iterable[CauseGroup]) -> list[ChangedSetting]:
         """Return the changed settings that are the cause of no group."""
@@ -321,11 +322,14 @@ def _counts(environment: str, objects: Iterable[tuple[Reviewed, int]]) -> Counts
     return Counts(environment, found["added"], found["changed"], recreated, found["removed"])
 
 
-def grouped(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = ()) -> list[CauseGroup]:
+def grouped(
+    objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = (), *, by_change: bool = False
+) -> list[CauseGroup]:
     """Return changed objects grouped by the causes of their changes; an object is in the group of each cause.
 
     The causes that are one changed setting have one group. Another edit that has other values in another environment
-    has a group for each of these environments.
+    has a group for each of these environments. With `by_change`, the objects that change alike without
+    a known cause have one.
     """
     objects = [*objects]
     values = _values_of_causes(objects)
@@ -337,6 +341,8 @@ def grouped(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = ()
     for reviewed in objects:
         for line in reviewed.lines:
             key: object = None
+            if line.cause is None and by_change:
+                key = "alike", repr([each.change for each in reviewed.lines])
             if line.cause is not None:
                 key = owners.get(id(line.cause)) or (line.cause.key, values[line.cause.key, _environment(reviewed)])
             causes.setdefault(key, line.cause)
