@@ -80,6 +80,13 @@ def test_names_and_namespaces_are_no_difference(snapshot: SnapshotAssertion) -> 
 
 
 @pytest.mark.usefixtures("project")
+def test_an_annotation_of_a_job_that_one_environment_excludes() -> None:
+    audit = Path("jobs/audit.yaml")
+    audit.write_text(audit.read_text().replace("ml}", 'ml, annotations: {trainc.dev/lint-ignore: "no-shared-memory"}}'))
+    assert run("diff", "--env", "dev..test").out.splitlines()[1:3] == ["2 only in test", ""]
+
+
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("environments", ["dev..tuned", "tuned..dev"])
 def test_images_and_patches(environments: str, snapshot: SnapshotAssertion) -> None:
     done = run("diff", "--env", environments)
@@ -102,10 +109,14 @@ def test_a_name_that_another_job_has_in_the_other_environment() -> None:
     """`a` of one environment and `a-x` of the other one are both called a-x; each is compared with its own document."""
     for file in Path("jobs").iterdir():
         file.unlink()
-    Path("trainc.yaml").write_text("sources: [jobs]\nenvironments: {one: {nameSuffix: -x}, two: {namespace: ml}}\n")
+    settings = "sources: [jobs]\nenvironments: {one: {nameSuffix: -x}, two: {namespace: ml}}\n"
+    Path("trainc.yaml").write_text(settings)
     for name, nodes in (("a", 2), ("a-x", 3)):
         Path(f"jobs/{name}.yaml").write_text(JOB.format(name=name).replace("numNodes: 2", f"numNodes: {nodes}"))
     assert run("diff", "--env", "one..two").out == "one -> two\nnothing changes: 4 objects are unchanged\n"
+    Path("trainc.yaml").write_text(settings.replace("-x}", "-x, exclude: [jobs/a-x.yaml]}"))
+    found = run("diff", "--env", "one..two").out
+    assert found.splitlines()[1:4] == ["2 only in two", "", "+ only in two ml/a-x (JobSet and PodGroup)  jobs/a-x.yaml"]
 
 
 @pytest.mark.usefixtures("project")

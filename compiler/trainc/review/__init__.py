@@ -264,15 +264,20 @@ def _pods(before: Side, after: Side) -> PodNumbers:
 
 
 def _edited_annotations(old: Side, new: Side) -> list[SettingEdit]:
-    """Return the changed lint annotations of two sides. A rendered side has none."""
-    if "rendered" in {old.content, new.content}:
+    """Return the changed lint annotations of two sides. A rendered side has none, and two environments the same."""
+    if "rendered" in {old.content, new.content} or new.spec.environment:
         return []
     return changed_settings.annotation_edits(*(list(_plans(side).values()) for side in (old, new)))
 
 
-def _plans(side: Side) -> dict[tuple[str, str], Plan]:
-    """Return the plans of a side's TrainJobs by namespace and name."""
-    return {(item.job.namespace, item.job.name): item.job.plan for item in side.items if item.job is not None}
+def _plans(side: Side) -> dict[object, Plan]:
+    """Return the plans of a side's TrainJobs by namespace and name, or of two environments by document."""
+    of_environments = bool(side.spec.environment)
+    return {_plan_key(item.job, of_environments): item.job.plan for item in side.items if item.job is not None}
+
+
+def _plan_key(job: Compiled, of_environments: bool) -> object:
+    return renamed_jobs.document_key(job.plan.job.document) if of_environments else (job.namespace, job.name)
 
 
 def _old_diagnostics(side: Side) -> Iterator[Diagnostic]:
@@ -459,7 +464,7 @@ class _Reviewer:
         """Return both plans of the TrainJob that an object is compiled from."""
         if item.job is None:
             return None, None
-        key = (item.job.namespace, item.job.name)
+        key = _plan_key(item.job, self.of_environments)
         before, after = (plans.get(key) for plans in self.plans)
         return before, after
 
