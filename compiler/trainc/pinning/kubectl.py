@@ -33,6 +33,8 @@ IMAGES: Final = ("deployments", "-A", "-o", "jsonpath={.items[*].spec.template.s
 CONTROLLER: Final = r"trainer-controller-manager:(v[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})(?![^\s])"
 SHOWN: Final = "<kubectl>"
 """The name of the answer in diagnostics."""
+UNREACHABLE: Final = "check the context with `kubectl cluster-info`, or increase --timeout"
+LATE: Final = "has not ended within"
 NO_KIND: Final = r"doesn't have a resource type|could not find the requested resource"
 _LONGEST_MESSAGES: Final = 2**16
 """The last bytes of kubectl's standard error that are kept."""
@@ -69,10 +71,7 @@ _HINTS: Final = (
         r"localhost:8080|no configuration has been provided|current-context",
         "set the current context with `kubectl config use-context`, or use --context",
     ),
-    (
-        r"unable to connect|refused|no such host|timeout(?!=)|deadline|timed out|unreachable",
-        "check the context with `kubectl cluster-info`, or increase --timeout",
-    ),
+    (r"unable to connect|refused|no such host|timeout(?!=)|deadline|timed out|unreachable", UNREACHABLE),
     (NO_KIND, "{hints.no_kind}"),
 )
 """Patterns of kubectl's messages in lower case, each with the fix. The first match applies: after a timeout of the
@@ -131,9 +130,10 @@ class Kubectl(NamedTuple):
             status = ended.status
             reason = f"was stopped by signal {-status}" if status < 0 else f"failed with exit status {status}"
         pattern, help, message = self._hint(messages)
+        help = help or (UNREACHABLE if reason.startswith(LATE) else run(*arguments))
         is_forbidden = ended.status == 1 and "(Forbidden)" in message
         is_answer = is_forbidden or (ended.status == 1 and pattern == NO_KIND)
-        return KubectlFault(failed(f"kubectl {reason}{message}", help or run(*arguments)), is_forbidden, is_answer)
+        return KubectlFault(failed(f"kubectl {reason}{message}", help), is_forbidden, is_answer)
 
     def controller_tag(self) -> str:
         """Return the tag of the image of Trainer's controller; empty without one, or without permission to list it."""
@@ -228,7 +228,7 @@ def _read(
     A login helper that kubectl starts may keep the pipes open: the end of kubectl counts, not the end of the pipes.
     """
     out, err = bytearray(), bytearray()
-    until, late = time.monotonic() + timeout + _GRACE, f"has not ended within {plural(timeout, 'second')}"
+    until, late = time.monotonic() + timeout + _GRACE, f"{LATE} {plural(timeout, 'second')}"
     with selectors.DefaultSelector() as selector:
         selector.register(stdout, selectors.EVENT_READ, out)
         selector.register(stderr, selectors.EVENT_READ, err)
