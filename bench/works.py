@@ -30,9 +30,20 @@ KUSTOMIZE: Final = "kustomize build"
 HELM: Final = "helm template, kubeconform"
 REVIEW: Final = "trainc diff main..HEAD"
 BOTH: Final = "trainc build of both sides"
+WHOLE: Final = "trainc build of all environments to a folder"
 DIFF: Final = "trainc diff"
 EXPLAIN: Final = "trainc explain"
 ERRORS: Final = "trainc validate, an error in each job"
+FORMATS: Final = ("text", "markdown", "html", "json")
+ENVIRONMENTS: Final = ("dev", "staging", "prod")
+SETTINGS: Final = """\
+sources: [jobs]
+runtimes: {paths: [runtimes]}
+environments:
+  dev: {namespaceSuffix: -dev}
+  staging: {namespaceSuffix: -staging}
+  prod: {}
+"""
 
 
 class Work(NamedTuple):
@@ -205,6 +216,32 @@ def review(folder: Path, count: int) -> Work:
     return Work(f"A review of {jobs(count)} after one edit of a runtime", BOTH, contestants)
 
 
+def formats(folder: Path, count: int) -> Work:
+    """A review of one edit of a runtime that changes every job in three environments, in each format."""
+    old, new = folder / "old", folder / "new"
+    for side in (old, new):
+        runtimes = inputs.folder_of_runtimes(side / "runtimes", names := inputs.runtime_names(1))
+        inputs.folder_of_jobs(side / "jobs", inputs.jobs(count, names))
+        (side / "trainc.yaml").write_text(SETTINGS)
+    edited = runtimes / f"{names[0]}.yaml"
+    edited.write_text(edited.read_text().replace("sizeLimit: ", "sizeLimit: 1", 1))
+    command = [peers.TRAINC, "diff", str(old), str(new)]
+    builds = (f"'{peers.TRAINC}' build '{side}' --env {name}" for side in (old, new) for name in ENVIRONMENTS)
+    size = size_of(old) + size_of(new)
+    shutil.copytree(new, whole := folder / "whole")
+    (whole / "trainc.yaml").write_text(f"{SETTINGS}output: rendered\n")
+    contestants = [
+        Contestant(BOTH, ["/bin/sh", "-c", " && ".join(builds)], size),
+        Contestant(WHOLE, ["/usr/bin/env", "-C", str(whole), peers.TRAINC, "build"], size_of(new)),
+    ]
+    for form in FORMATS:
+        text = peers.printed([*command, "--format", form])
+        if form == FORMATS[0] and f"{3 * count:,} JobSets must be recreated" not in text:
+            raise SystemExit(f"the edit of a runtime does not change every JobSet: {text[:200]}")
+        contestants.append(Contestant(f"{DIFF} --format {form}", [*command, "--format", form], size, len(text)))
+    return Work(f"A review of {jobs(count)} in three environments after one edit of a runtime", BOTH, contestants)
+
+
 def edited(folder: Path, count: int) -> Work:
     """A review of two folders in which each job has two edits, whose effects `trainc diff` finds by experiment."""
     old = inputs.jobs(count)
@@ -273,6 +310,7 @@ WORKS: Final[dict[str, Entry]] = {
     "growth": Entry(growth, 10000, heavy=True),
     "foreign": Entry(foreign, 1000, heavy=True),
     "review": Entry(review, 200),
+    "formats": Entry(formats, 1000, heavy=True),
     "edited": Entry(edited, 1000, heavy=True),
     "field": Entry(field, 1),
     "errors": Entry(errors, 100),
@@ -309,6 +347,15 @@ GOALS: Final[Sequence[Goal]] = (
         ("foreign", KUBECTL),
     ),
     Goal("a review of 200 after one edit", "`trainc build` of both sides", 1.5, ("review", REVIEW), ("review", BOTH)),
+    *(
+        goal
+        for form in FORMATS
+        for name, ours in [(f"1,000 in three environments, {form}", ("formats", f"{DIFF} --format {form}"))]
+        for goal in (
+            Goal(name, "`trainc build` of both sides", 2.2, ours, ("formats", BOTH)),
+            Goal(f"memory of {name}", "`trainc build` of one side", 3.0, ours, ("formats", WHOLE), memory=True),
+        )
+    ),
     Goal("1,000, each edited twice", "`trainc build` of both sides", 2.0, ("edited", DIFF), ("edited", BOTH)),
     Goal("one TrainJob, one field explained", "seconds", 0.3, ("field", EXPLAIN)),
     Goal("100 TrainJobs with errors", "seconds", 2.0, ("errors", ERRORS)),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         utf16_range,
     )
     from trainc.api.public_results import CompiledJob, Documents, FieldOrigin, JobRuntime, Result, SetField
+    from trainc.api.reviews import ChangedField, ChangedJob, ChangedObject, ReviewResult, diff
     from trainc.api.views import Rewriting, graph_of, migrate, pods_of, queues_of, schema, upgrade
     from trainc.base.releases import __version__
     from trainc.budget import OverBudgetError
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from trainc.settings import Settings
 
 __all__ = [
+    "ChangedField",
+    "ChangedJob",
+    "ChangedObject",
     "CompiledJob",
     "Diagnostic",
     "Document",
@@ -54,6 +58,7 @@ __all__ = [
     "QuickFix",
     "Related",
     "Result",
+    "ReviewResult",
     "Rewriting",
     "Session",
     "SetField",
@@ -64,6 +69,7 @@ __all__ = [
     "check",
     "code_point",
     "compile",
+    "diff",
     "fix_of",
     "graph_of",
     "migrate",
@@ -83,6 +89,7 @@ _HOME = {
         "trainc.api.compiling": "Session check compile",
         "trainc.api.editors": "FileEdit QuickFix Utf16Range address_of code_point fix_of page_of path_at utf16_range",
         "trainc.api.public_results": "CompiledJob Documents FieldOrigin JobRuntime Result SetField",
+        "trainc.api.reviews": "ChangedField ChangedJob ChangedObject ReviewResult diff",
         "trainc.api.views": "Rewriting graph_of migrate pods_of queues_of schema upgrade",
         "trainc.base.releases": "__version__",
         "trainc.budget": "OverBudgetError",

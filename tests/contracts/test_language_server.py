@@ -98,7 +98,7 @@ def test_an_editor(editor: Editor, tmp_path: Path) -> None:
     assert found["codeDescription"]["href"].startswith("file://")
 
     hover = editor.ask("hover", position={"line": 6, "character": 5})
-    assert hover["contents"]["value"].startswith("The kind has no such field here")
+    assert hover["contents"]["value"].startswith("# unknown-field: kind has no such field\n")
     [action] = editor.ask("codeAction", range=span, context={})
     assert (action["title"], action["isPreferred"]) == ("Rename numNode to numNodes", True)
     assert action["edit"]["changes"] == {editor.uri: [{"range": span, "newText": "numNodes"}]}

@@ -1,11 +1,13 @@
 """A review and `build --check` cover whatever the Argo CD plugin and kubectl deploy, for small random trees.
 
 A tree has TrainJobs, runtimes, projects below others, patches, kustomizations, outputs, links, a submodule, pointers
-of git-lfs, attributes, odd modes and objects of other kinds. One tree is main and one is a branch, which may have two
-merge bases. The plugin runs on a checkout of main and on one of the merge, in each folder at or below the reviewed
-path. Each JobSet that differs is in the review, or its file is listed, or the review fails; for an object of another
-kind, a setting may be listed instead. `build` and `build --check` fail for each manifest that is added below the
-output folder. `make test` runs 100 pairs and 100 files, and `make fuzz` 2,000.
+of git-lfs, attributes, odd modes, parameters of Argo CD and objects of other kinds. One tree is main and one is a
+branch, which may have two merge bases, and moves files. The plugin runs on a checkout of main and on one of the merge,
+in each folder at or below the reviewed path, as an Application of that folder. Each JobSet that differs is in the
+review, or moves, or its file is listed, or the review fails; for an object of another kind, a setting may be listed
+instead. Each path that differs has a role: the review compares it, lists it, or its name says that trainc does not read
+it. `build` and `build --check` fail for each manifest that is added below the output folder. `make test` runs 100 pairs
+and 100 files, and `make fuzz` 2,000.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ from hypothesis import strategies as st
 from plugin import generate
 from running import run
 
+from trainc.review.sides import side_files
+from trainc.review.sides.side_files import NotCompared, SideFiles
+
 PARTS = 4
 PAIRS = int(os.environ["EXAMPLES"]) // 10 // PARTS if "EXAMPLES" in os.environ else fewer(100 // PARTS)
 """The pairs of trees of a part; 2,000 of `make fuzz` in all parts, whose EXAMPLES are 20,000."""
@@ -37,7 +42,8 @@ kind: TrainJob
 metadata: {{name: {0}}}
 spec:
   runtimeRef: {{name: plain}}
-  trainer: {{image: "app:{1}"}}
+  trainer:
+    image: "app:{1}"
 """
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -69,7 +75,12 @@ SETTINGS = [
     "extends: ../trainc.yaml\n",
     "patches: [{path: ../x.yaml, target: {kind: TrainJob}}]\n",
     "runtimes: {paths: [../../runtimes]}\nlabels: {s: c}\n",
+    "environments: {dev: {namespace: d}, prod: {namespace: p}}\n",
 ]
+SOURCE = ".argocd-source.yaml"
+"""The file with which Argo CD overrides the parameters of an Application."""
+PARAMETERS = "plugin: {{parameters: [{{name: environment, string: {0}}}]}}\n"
+DECOYS = [f"{SOURCE}.bak", "argocd-source.yaml", ".argocd-source-.yml", ".argocd-sources.yaml"]
 IDENT = JOB + '    command: [sh, -c, "train # $Id$"]\n'
 QUOTED = (
     JOB
@@ -95,10 +106,13 @@ LINKS = ["-> x.yaml", "-> ../x.yaml", "-> ../../outside.yaml", "-> nowhere"]
 names, versions = st.sampled_from(NAMES), st.integers(0, 2)
 manifests = st.builds(lambda text, name, version: text.format(name, version), st.sampled_from(TEXTS), names, versions)
 contents = st.one_of(
-    st.tuples(st.sampled_from(["x.yaml", "y.json", ".hidden.yaml", "z.txt"]), manifests),
+    st.tuples(st.sampled_from(["a.yaml", "a.yaml", "x.yaml", "y.json", ".hidden.yaml", "z.txt"]), manifests),
     st.tuples(st.just("trainc.yaml"), st.sampled_from(SETTINGS)),
     st.tuples(st.just("kustomization.yaml"), st.sampled_from(KUSTOMIZATIONS)),
     st.tuples(st.just(".gitattributes"), st.sampled_from(ATTRIBUTES)),
+    st.tuples(
+        st.sampled_from([SOURCE, SOURCE, *DECOYS]), st.sampled_from(["dev", "prod", "nowhere"]).map(PARAMETERS.format)
+    ),
     st.tuples(st.just("link.yaml"), st.sampled_from(LINKS)),
     st.tuples(st.just("vendor"), st.sampled_from(["module 1", "module 2"])),
 )
@@ -120,7 +134,7 @@ class Trees(NamedTuple):
 @st.composite
 def histories(draw: st.DrawFn) -> Trees:
     """Return trees that differ in a few entries."""
-    base = {"trainc.yaml": draw(st.sampled_from(SETTINGS)), "jobs/a.yaml": JOB.format("first", 0)}
+    base = {"trainc.yaml": draw(st.sampled_from(SETTINGS[:7])), "jobs/a.yaml": JOB.format("first", 0)}
     base |= {"jobs/team/a.yaml": IDENT.format("team", 0), "runtimes/r.yaml": RUNTIME.format("", 0)}
     base["x.yaml"] = PATCH.format("", 0)
     first = base | dict(draw(st.lists(entries, max_size=4)))
@@ -128,6 +142,9 @@ def histories(draw: st.DrawFn) -> Trees:
     branch = first | dict(draw(st.lists(entries, min_size=1, max_size=3)))
     for path in draw(st.lists(st.sampled_from([*first]), max_size=1)):
         branch.pop(path, None)
+    for path, folder in draw(st.lists(st.tuples(st.sampled_from([*first]), st.sampled_from(FOLDERS)), max_size=1)):
+        if path in branch:
+            branch[f"{folder}/{os.path.basename(path)}"] = branch.pop(path)
     mode = draw(st.sampled_from(MODES))
     if mode[0].endswith("link.yaml"):
         branch[mode[0]] = draw(st.sampled_from(LINKS))
@@ -219,10 +236,19 @@ def deployed() -> dict[str, Objects]:
     for folder in sorted({str(path.parent) for path in Path("jobs").rglob("*")}):
         if any(part.startswith(".") for part in Path(folder).parts):
             continue
-        done = generate(folder, runtimes="runtimes")
+        done = generate(folder, environment_of(folder), runtimes="runtimes")
         if done.code == 0:
             found[folder] = {identity(each): each for each in yaml.safe_load_all(done.out) if each}
     return found
+
+
+def environment_of(folder: str) -> str:
+    """Return the environment that Argo CD gives to the plugin in a folder; empty for none."""
+    path = Path(folder, SOURCE)
+    if not path.is_file():
+        return ""
+    value = yaml.safe_load(path.read_text())
+    return value["plugin"]["parameters"][0]["string"] if isinstance(value, dict) and "plugin" in value else ""
 
 
 def identity(tree: Any) -> tuple[str, ...]:
@@ -230,8 +256,13 @@ def identity(tree: Any) -> tuple[str, ...]:
     return tree["kind"], metadata.get("namespace", ""), metadata.get("name", "")
 
 
-def check(trees: Trees) -> None:
-    """Check that each object that differs is in the review, or that its file is listed, or that the review fails."""
+def check(trees: Trees, compared: set[str]) -> int:
+    """Check that each object that differs is in the review, or that its file is listed, or that the review fails.
+
+    Return the number of objects that differ. `compared` are the paths of the files that the last review has compared or
+    listed.
+    """
+    compared.clear()
     committed(trees)
     old = checked_out("main")
     before = deployed()
@@ -240,14 +271,24 @@ def check(trees: Trees) -> None:
     assert done.code in {0, 1}, done.err
     assert merge or done.code == 1
     if done.code == 1:
-        return
+        return 0
+    number = 0
     new = checked_out(merge)
     after = deployed()
     review = json.loads(done.out)
-    objects = {(each["kind"], each["name"]) for each in review["objects"]}
+    ids = [id for each in review["objects"] for id in (each, each.get("renamedFrom")) if id]
+    objects = {(each["kind"], each["name"]) for each in ids}
     objects |= {
         (each["object"]["kind"], each["object"].get("name", "")) for each in review["notCompared"] if "object" in each
     }
+    moved = [id for move in review.get("moves", ()) for id in move["objects"]]
+    objects |= {("JobSet" if id["kind"] == "TrainJob" else id["kind"], id["name"]) for id in moved}
+    for path in old.keys() | new.keys():
+        if old.get(path) != new.get(path) and path.startswith(("jobs/", "runtimes/")):
+            note(f"{path} differs\n{done.out}")
+            # The settings of each project are compared key by key, whatever file they are in.
+            is_setting = os.path.basename(path) == "trainc.yaml"
+            assert path in compared or is_setting or is_never_read(path), path
     files = {each["file"] for each in review["notCompared"]}
     listed = files | {each["file"] for each in review["settings"]}
     # A submodule that does not change is not compared, also if a runtime or a setting changes its objects.
@@ -258,12 +299,19 @@ def check(trees: Trees) -> None:
             continue
         ours, theirs = before.get(folder, {}), after[folder]
         for key in ours.keys() | theirs.keys():
+            number += ours.get(key) != theirs.get(key)
             if ours.get(key) == theirs.get(key) or (key[0], key[2]) in objects:
                 continue
             if unchanged and "vendor" in key[2]:
                 continue
             note(f"{folder}: {key} differs\n{done.out}")
             assert any(is_of(file, folder) for file in (files if key[0] == "JobSet" else listed)), (folder, key)
+    return number
+
+
+def is_never_read(path: str) -> bool:
+    """Return whether trainc never reads a path: a hidden one, or a file that is no YAML, JSON or settings of git."""
+    return any(part.startswith(".") for part in path.split("/")) or not path.endswith((".yaml", ".json"))
 
 
 def is_of(file: str, folder: str) -> bool:
@@ -274,18 +322,29 @@ def is_of(file: str, folder: str) -> bool:
 
 @pytest.mark.examples
 @pytest.mark.parametrize("part", one_in_four(range(PARTS)))
-def test_a_mutated_tree_is_reviewed(part: int, empty_repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (empty_repository / "repository").mkdir()
-    (empty_repository / "outside.yaml").write_text(JOB.format("outside", 0))
+def test_a_mutated_tree_is_reviewed(part: int, empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (empty_folder / "repository").mkdir()
+    (empty_folder / "outside.yaml").write_text(JOB.format("outside", 0))
     monkeypatch.chdir("repository")
+    git("init", "--quiet")
+    compared, differing = set[str](), list[int]()
+    not_compared = side_files.not_compared
+
+    def recording(old: SideFiles, new: SideFiles, *others: Any) -> list[NotCompared]:
+        found = (file.path for side, other in ((old, new), (new, old)) for file in side.by_path(other).values())
+        compared.update(found)
+        return not_compared(old, new, *others)
+
+    monkeypatch.setattr(side_files, "not_compared", recording)
 
     @given(histories())
     @seed(part)
     @settings(max_examples=PAIRS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     def check_trees(trees: Trees) -> None:
-        check(trees)
+        differing.append(check(trees, compared))
 
     check_trees()
+    assert sum(map(bool, differing)) >= PAIRS // 10
 
 
 MANIFESTS = ("evil.yaml", "evil.yml", ".evil.json", "kustomization.yaml", "Kustomization", "trainc.yaml", ".yaml")

@@ -12,13 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cmarkgfm
 import pytest
+from cmarkgfm.cmark import Options as Cmark
+from committing import copy_repository
+from review.pull_requests import PULL_REQUESTS, copy_example
 from review.situations import SITUATIONS, hostile, review
 
+import trainc
 from trainc.review.formats import html
 
 CHROMIUM = shutil.which("chromium")
-WIDTHS = (400, 1400)
+WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
 LEAST_CONTRAST = 4.5
 
@@ -53,6 +58,12 @@ CONTRASTS = """() => {
 }""".replace("LEAST", str(LEAST_CONTRAST))
 """Return the texts with too little contrast to their background."""
 
+HEADLINE = """() => {
+  const title = document.querySelector("h1");
+  return Math.round(title.getBoundingClientRect().height / parseFloat(getComputedStyle(title).lineHeight));
+}"""
+"""Return the number of lines of the headline."""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -76,10 +87,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("pages")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        reviews = {"all-kinds": review(folder, *SITUATIONS["all-kinds"]), "attacks": hostile()}
-    for name, found in reviews.items():
-        (folder / f"{name}.html").write_text(html.render(found))
-    return {name: (folder / f"{name}.html").as_uri() for name in reviews}
+        found = {"all-kinds": html.render(review(folder, *SITUATIONS["all-kinds"])), "attacks": html.render(hostile())}
+        (folder / "teams").mkdir()
+        patch.chdir("teams")
+        copy_repository(copy_example, Path())
+        PULL_REQUESTS["five-edits"]()
+        found["five-edits"] = trainc.diff().render("html")
+    for name, text in found.items():
+        (folder / f"{name}.html").write_text(text)
+    return {name: (folder / f"{name}.html").as_uri() for name in found}
 
 
 class Tab:
@@ -120,12 +136,13 @@ def tab(browser: Any, pages: dict[str, str]) -> Iterator[Tab]:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["all-kinds", "attacks"])
+@pytest.mark.parametrize("name", ["all-kinds", "attacks", "five-edits"])
 def test_a_page_fits_and_can_be_read(browser: Any, pages: dict[str, str], name: str, width: int, scheme: str) -> None:
     tab = opened(browser, pages[name], viewport={"width": width, "height": 1000}, color_scheme=scheme)
     tab.page.evaluate(EXPAND)
     assert tab.page.evaluate("document.documentElement.scrollWidth") == width
     assert tab.page.evaluate(CONTRASTS) == []
+    assert tab.page.evaluate(HEADLINE) <= 3
     if folder := os.environ.get("TRAINC_PICTURES"):
         tab.page.screenshot(path=Path(folder) / f"{name}-{scheme}-{width}.png", full_page=True)
     assert tab.messages == []
@@ -253,3 +270,31 @@ def test_a_hostile_page_causes_no_messages(browser: Any, pages: dict[str, str]) 
     assert len(tab.shown()) == 4
     assert tab.messages == []
     tab.page.close()
+
+
+COMMENT = 730
+"""The width of a comment on GitHub, in pixels."""
+STYLE = """
+body {font: 16px/1.5 sans-serif; margin: 0; width: 730px; overflow-wrap: break-word}
+code {font: 85% monospace; padding: .2em .4em; white-space: break-spaces}
+pre {overflow: auto; white-space: pre}
+table {border-spacing: 0; width: max-content; max-width: 100%; display: block; overflow: auto}
+td, th {padding: 6px 13px; border: 1px solid}
+"""
+"""The rules of GitHub's style that decide how wide a comment is: a table that is too wide scrolls."""
+WIDE = """() => [...document.querySelectorAll("body, table, li, p, summary")]
+  .filter((each) => each.scrollWidth > 730).map((each) => each.outerHTML.slice(0, 200))"""
+COMMENTS = sorted(Path(__file__).parent.rglob("*.md"))
+
+
+@pytest.mark.parametrize("path", COMMENTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_part_of_a_comment_is_wider_than_a_comment(browser: Any, path: Path) -> None:
+    page = browser.new_page(viewport={"width": COMMENT, "height": 1000})
+    options = Cmark.CMARK_OPT_UNSAFE  # as GitHub, which has its own list of allowed elements
+    shown = cmarkgfm.github_flavored_markdown_to_html(path.read_text(), options=options)
+    page.set_content(f"<!DOCTYPE html><style>{STYLE}</style><body>{shown}")
+    page.evaluate(EXPAND)
+    assert page.evaluate(WIDE) == []
+    if folder := os.environ.get("TRAINC_PICTURES"):
+        page.screenshot(path=Path(folder) / f"comment-{path.parent.name}-{path.stem}.png", full_page=True)
+    page.close()

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from pathlib import Path
 
+import pytest
+from committing import commit
+from environments import JOB
+from files import write
+from running import run
+
+from trainc.cli.common.options import REVIEWS
 from trainc.diagnostics import ObjectId
 from trainc.review.important_kinds import is_important
 
@@ -49,3 +57,50 @@ def test_important(kind: str) -> None:
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_ordinary(kind: str) -> None:
     assert not is_important(ObjectId(*kind.split()))
+
+
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: file-{0}}}\n"
+BINDING = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {{name: admins-{0}}}\n"
+BINDING += "roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}\n"
+
+
+def added(*documents: str) -> None:
+    """Commit a TrainJob, then add files with a document each."""
+    write("jobs/a.yaml", JOB.format(name="a"))
+    commit()
+    for number, document in enumerate(documents):
+        write(f"jobs/{number:05}.yaml", document.format(number))
+
+
+@pytest.mark.parametrize("form", REVIEWS)
+@pytest.mark.parametrize("config_maps", [25, 250])
+def test_a_list_that_is_cut_has_counts_and_all_important_objects(
+    form: str, config_maps: int, empty_repository: Path
+) -> None:
+    added(*[CONFIG_MAP] * config_maps, BINDING)
+    text = run("diff", "HEAD", "--format", form).out
+    if form == "json":
+        rows = [row["object"] for row in json.loads(text)["notCompared"]]
+        assert sum(row["kind"] == "ConfigMap" for row in rows) == config_maps
+    assert f"admins-{config_maps}" in text
+    if "more\n" in text:
+        head = text[: text.index("file-")]
+        assert f"{config_maps} ConfigMaps" in head
+        assert "ClusterRoleBinding" in head
+
+
+def test_a_comment_with_too_many_important_objects_has_their_counts(empty_repository: Path) -> None:
+    added(*[BINDING] * 2_000, CONFIG_MAP)
+    text = run("diff", "HEAD", "--format", "markdown").out
+    assert (
+        text
+        == """\
+### 2,001 not compared
+
+`HEAD` → `the working tree`
+
+Changed: 2,000 ClusterRoleBindings and 1 ConfigMap.
+
+**Too large for a comment**: read `trainc diff --format html`.
+"""
+    )

@@ -137,10 +137,10 @@ def terminal() -> int:
 def plural(count: int, noun: str) -> str:
     """Return the number with the noun in the singular or plural.
 
-    >>> plural(1, "file"), plural(2, "file"), plural(0, "PodGroup")
-    ('1 file', '2 files', '0 PodGroups')
+    >>> plural(1, "file"), plural(2000, "file"), plural(0, "PodGroup")
+    ('1 file', '2,000 files', '0 PodGroups')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def with_article(noun: str) -> str:

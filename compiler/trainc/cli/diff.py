@@ -205,9 +205,7 @@ command = Command(
         kubectl_options.TIMEOUT._replace(
             help="With --live: stop each kubectl after this time; default: 20.", default=None, show_default=False
         ),
-        Option(
-            ("--exit-code",), "Exit 3 if an object, a setting or a file that is not compared changes.", is_flag=True
-        ),
+        Option(("--exit-code",), "Exit 3 if anything changes.", is_flag=True),
         options.ONLY,
         options.NAMESPACE,
         options.CONFIG._replace(help="Settings file for both sides."),

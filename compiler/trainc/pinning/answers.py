@@ -22,7 +22,7 @@ from trainc.pipeline.library import Level, key_of
 if TYPE_CHECKING:
     from trainc.pipeline.library import Conformed
 
-NO_RUNTIMES: Final = Declaration("no-runtimes", ("read",), "No runtime to pin", trainc_only=True)
+NO_RUNTIMES: Final = Declaration("no-runtimes", ("read",), trainc_only=True)
 
 _BEGINS: Final = (b"{", b"\xef\xbb\xbf{")
 

@@ -24,7 +24,7 @@ from trainc.files.inputs import LARGEST_FILE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-KUBECTL_FAILED: Final = Declaration("kubectl-failed", ("read",), "No answer from kubectl", trainc_only=True)
+KUBECTL_FAILED: Final = Declaration("kubectl-failed", ("read",), trainc_only=True)
 
 RUNTIMES: Final = "clustertrainingruntimes,trainingruntimes"
 """The names without a group or version: kubectl selects the ones that the server serves."""

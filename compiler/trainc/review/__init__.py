@@ -45,9 +45,9 @@ from trainc.review.sides.moves import MovableDocuments
 from trainc.review.sides.side_pairs import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.compilation import Compiled, Run
+    from trainc.compilation import Compilation, Run
     from trainc.pipeline.plan import Plan
     from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
@@ -200,10 +200,10 @@ def _project(side: Versions) -> Settings:
     return sides.settings_of(side.spec, side.run)
 
 
-def compare_jobs(old: Iterable[Compiled], new: Iterable[Compiled], run: Run, environment: str = "") -> Review:
-    """Compare the objects of compiled jobs, which were read before."""
-    before, after = (sides.compiled_side(name, jobs, run) for name, jobs in (("before", old), ("after", new)))
-    return _compare(before, after, run, environment)
+def compare_compilations(old: Compilation, new: Compilation, run: Run) -> Review:
+    """Compare the objects of two compilations."""
+    before, after = (sides.compiled_side(name, each, run) for name, each in (("before", old), ("after", new)))
+    return _compare(before, after, run)
 
 
 def _are_releases(old: SideSpec, new: SideSpec) -> bool:

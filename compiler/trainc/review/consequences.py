@@ -86,7 +86,7 @@ _RECREATED: Final = (
     "or use --name-suffix-hash"
 )
 _NEW_JOBSET: Final = "starts a new JobSet{name}; pruning stops the old one"
-GUIDE: Final = "docs/gitops.md#update-a-jobset"
+GUIDE: Final = "docs/update-a-jobset.md"
 """The section about the changes that a cluster rejects."""
 
 IMMUTABLE_DATA: Final = "the object sets immutable: true"

@@ -30,10 +30,9 @@ class QueueFigure(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The queue, its cluster, and the environments: `ClusterQueue research in cluster lab [dev, staging]`."""
+        """The queue and its cluster: `ClusterQueue research in cluster lab`."""
         where = f" in cluster {self.cluster}" if self.cluster else ""
-        shown = f" [{', '.join(self.environments)}]" if self.environments else ""
-        return f"{self.use.kind} {self.use.name}{where}{shown}"
+        return f"{self.use.kind} {self.use.name}{where}"
 
     @property
     def exceeded(self) -> str:
@@ -88,14 +87,25 @@ def _quota_key(use: QueueUse) -> object:
     return use.kind, use.name, tuple(use.quota.items())
 
 
-def lines(review: Review, most: int, mark: Callable[[str], str], escape: Callable[[str], str]) -> Iterator[str]:
-    """Yield the figures of a review as text, at most this many; `mark` shows requests beyond a quota."""
+def lines(
+    review: Review,
+    most: int,
+    mark: Callable[[str], str],
+    escape: Callable[[str], str],
+    code: Callable[[str], str] | None = None,
+) -> Iterator[str]:
+    """Yield the figures of a review as text, at most this many.
+
+    `mark` shows requests beyond a quota, and `code` the environments: by default, as the other text.
+    """
     found = queue_figures(review)
     for figure in found[:most]:
         over = mark(escape(f"{figure.exceeded} exceeds the quota")) if figure.exceeded else ""
+        names = f"[{', '.join(figure.environments)}]" if figure.environments else ""
+        title = f"{escape(figure.title)} {(code or escape)(names)}".rstrip()
         requests = ", ".join(filter(None, [over, escape(figure.fits)])) or "nothing"
         now = escape(f"; in use now: {figure.used}") if figure.used else ""
-        yield f"{escape(figure.title)}: requests {requests}{now}"
+        yield f"{title}: requests {requests}{now}"
     if len(found) > most:
         yield f"and {plural(len(found) - most, 'queue')} more"
 

@@ -4,13 +4,15 @@ This module has the texts that several formats share: numbers, names, values and
 
 **A review format** (`trainc diff`). Copy from `review/formats/json.py` (only `text` has color and a width) and
 `tests/review/test_markdown.py`.
-1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write
-   an entry in `docs/review.md`. Add the name, in the same order, to the synopsis of `diff` in `docs/commands.md`.
-2. Every format lists the changed settings first, and masks secrets as `***` (`tests/review/test_settings.py`,
-   `test_golden.py`). Leave out there a format that has neither, and in the sentences "Every format" of both pages.
-3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `situations.py` and reads them with
-   a third-party parser, if the format has one. Add texts that could break out of the format to `BREAKOUTS` in
-   `situations.py`. `pytest --snapshot-update tests/contracts/test_documentation.py -k review` writes examples.
+1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write an
+   entry in `docs/review.md`. The same object in several environments is one `Reviewed` with their names in
+   `environments`, which are empty in a project without any: count `Reviewed.number`, not the items of a list.
+2. Every format has the text of `numbers_of`, lists the changed settings first, and masks secrets as `***`
+   (`tests/review/test_settings.py`, `tests/review/test_golden.py`). Leave out there a format that has not, and in the
+   sentences "Every format" of both pages. The other tests of `tests/review` run for all `REVIEWS`.
+3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `tests/review/situations.py` and reads
+   them with a third-party parser, if the format has one. Add texts that could break out of the format to `BREAKOUTS`
+   there. `pytest --snapshot-update tests/contracts/test_documentation.py -k review` writes examples.
 4. The tests of the page need Debian's Chromium (`tests/review/packages.txt`) and playwright (`make browser`). If
    either is missing, they are skipped. `TRAINC_PICTURES=DIR pytest tests/review/test_browser.py` saves screenshots.
    Look at them.
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.consequences import Effect
-    from trainc.review.job_entries import Subject
+    from trainc.review.job_entries import OneSided, Subject
     from trainc.review.reviewed import (
         Cause,
         CauseGroup,
@@ -216,9 +218,9 @@ def environment_table(review: Review) -> list[list[str]]:
 
 
 def effect_on_reports(setting: ChangedSetting) -> str:
-    """Return `what is reported` for a setting that changes only reports; else an empty string."""
+    """Return `which warnings and errors are reported` for a setting that changes only reports; else an empty string."""
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
-    return "what is reported" if reporting else ""
+    return "which warnings and errors are reported" if reporting else ""
 
 
 def shortened(settings: Sequence[ChangedSetting], most: int) -> list[ChangedSetting]:
@@ -235,6 +237,31 @@ def _settings_key(setting: ChangedSetting) -> object:
     if setting.owner is not None:
         return True
     return own_path(setting.change.path)[:1]
+
+
+def first_sides(given: Sequence[OneSided], most: int) -> list[OneSided]:
+    """Return the sources with objects of important kinds, all of them, then at most this many of the others."""
+    important = [each for each in given if any(is_important(one.id) for one in each.objects)]
+    others = [each for each in given if not any(is_important(one.id) for one in each.objects)]
+    return [*important, *others[:most]]
+
+
+class ListedRows(NamedTuple):
+    """The differences that are not compared, as a list that may be cut."""
+
+    rows: list[NotCompared]
+    """Those of important kinds first, which are never cut, then the others."""
+    counts: str
+    """All differences by kind, `3 files and 250 ConfigMaps`, if some are cut; else empty."""
+
+
+def listed_rows(rows: Sequence[NotCompared], most: int) -> ListedRows:
+    """Return the differences that are not compared, with at most this many of those that are not important."""
+    important = [row for row in rows if row.object is not None and is_important(row.object)]
+    others = [row for row in rows if row.object is None or not is_important(row.object)]
+    kinds = [row.object.kind if row.object else "file" for row in (*important, *others)]
+    counts = listed(plural(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)) if len(others) > most else ""
+    return ListedRows([*important, *others[:most]], counts)
 
 
 def difference(row: NotCompared) -> str:

@@ -28,6 +28,7 @@ from trainc.review.formats import (
     field_of,
     figures,
     fits_one_line,
+    listed_rows,
     losses,
     moved,
     named,
@@ -200,7 +201,7 @@ def _not_compared(review: Review) -> Iterator[str]:
         return
     yield '<section class="settings" aria-labelledby="uncompared"><h2 id="uncompared">Not compared</h2>'
     yield '<table class="fields"><thead><tr><th>File<th>Difference<tbody>'
-    for row in review.not_compared:
+    for row in listed_rows(review.not_compared, len(review.not_compared)).rows:
         yield f'<tr><td><code class="where">{text(row.file)}</code><td>{text(difference(row))}'
     yield "</table></section>"
 

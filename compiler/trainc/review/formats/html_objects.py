@@ -78,12 +78,14 @@ def marks(change: Alike) -> list[str]:
 def badge(key: str, words: Mapping[Any, str] = SHORT) -> str:
     """Return a short label of an effect, or of an object that is added or removed, with the words of the review."""
     label, shade = words[key], SHADES.get(key, "") if key in SHORT else key
-    return f'<span class="badge {shade or "calm"}">{text(label)}</span>'
+    shade = shade or ("plain" if key == "unknown" else "calm")
+    return f'<span class="badge {shade}">{text(label)}</span>'
 
 
 def words_of(review: Review) -> dict[Any, str]:
     """Return the short labels of effects, and the words for objects that one side has."""
-    return {**SHORT, "added": review.word("added"), "removed": review.word("removed")}
+    shown = {key: SHORT[key] for key in reversed(SHORT)}
+    return {"removed": review.word("removed"), **shown, "added": review.word("added")}
 
 
 def sections(review: Review, changes: Sequence[Alike], groups: Sequence[CauseGroup]) -> Iterator[str]:

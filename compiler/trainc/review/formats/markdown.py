@@ -32,7 +32,9 @@ from trainc.review.formats import (
     field_of,
     figures,
     files_of,
+    first_sides,
     fits_one_line,
+    listed_rows,
     losses,
     moved,
     notes_of,
@@ -132,7 +134,7 @@ def _parts(review: Review) -> Iterator[Section]:
         yield Section("values of settings", details)
     yield from (Section("causes", text) for text in _causes(groups[:ROWS]))
     yield from (Section("pods in numbers", text) for text in _numbers(review))
-    if shown := [f"- {line}" for line in queue_figures.lines(review, ROWS, "**{}**".format, prose)]:
+    if shown := [f"- {line}" for line in queue_figures.lines(review, ROWS, "**{}**".format, prose, code)]:
         yield Section("queues", "\n".join(shown))
     rows = [row for row in review.not_compared if row.object is None or not is_important(row.object)]
     if rows:
@@ -263,15 +265,12 @@ def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
 
 def _not_compared(rows: Sequence[NotCompared]) -> Iterator[str]:
     """Yield a line for each difference that is not compared."""
-    yield "**Not compared**"
+    found = listed_rows(rows, NOT_COMPARED)
+    yield "**Not compared**" + (f": {prose(found.counts)}" if found.counts else "")
     yield ""
-    yield from map(_difference, rows[:NOT_COMPARED])
-    if len(rows) > NOT_COMPARED:
-        kinds: dict[str, int] = {}
-        for row in rows[NOT_COMPARED:]:
-            name = row.object.kind if row.object else "file"
-            kinds[name] = kinds.get(name, 0) + 1
-        yield f"- and {listed(prose(plural(count, kind)) for kind, count in kinds.items())} more"
+    yield from map(_difference, found.rows)
+    if more := len(rows) - len(found.rows):
+        yield f"- and {more:,} more"
 
 
 def _moves(moves: Sequence[FolderMove]) -> Iterator[str]:
@@ -396,15 +395,16 @@ def _later_causes(groups: Sequence[CauseGroup]) -> str:
 def _one_sided(word: str, given: Sequence[OneSided]) -> str:
     """Return the added or removed jobs and objects with their locations or causes in all environments."""
     rows = []
-    for each in given[:NAMES]:
+    shown = first_sides(given, NAMES)
+    for each in shown:
         lost = f": **{DELETED}**" if any(one.loses_data for one in each.objects) else ""
         name = _title(each.subject)
         if not each.subject.source.kind:
             name = f"{name} ({prose(each.kinds)})" if each.is_whole else f"{prose(each.kinds)} of {name}"
         where = ", ".join(dict.fromkeys(filter(None, map(_place, each.objects))))
         rows.append(f"- {name} {where}".rstrip() + lost)
-    if len(given) > NAMES:
-        rows.append(f"- and {number_of([each.subject for each in given[NAMES:]])} more")
+    if more := len(given) - len(shown):
+        rows.append(f"- and {more:,} more")
     title = number_of(list(dict.fromkeys(each.subject._replace(environments=()) for each in given)))
     return _collapsed(f"{prose(title, in_html)} {prose(word, in_html)}", "\n".join(rows))
 

@@ -23,7 +23,9 @@ from trainc.review.formats import (
     field_of,
     figures,
     files_of,
+    first_sides,
     fits_one_line,
+    listed_rows,
     losses,
     moved,
     named,
@@ -35,7 +37,7 @@ from trainc.review.formats import (
     setting_name,
     shortened,
 )
-from trainc.review.job_entries import one_sided, subjects
+from trainc.review.job_entries import number_of, one_sided, subjects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,10 +62,12 @@ QUEUES: Final = 20
 """The maximum number of Kueue's queues; those with exceeded quotas come first."""
 NAMES: Final = 6
 """The maximum number of jobs in a list."""
+SIDES: Final = 50
+"""The maximum number of added or removed jobs, without those with objects of important kinds."""
 SETTINGS: Final = 50
 """The maximum number of changed settings, if each key has one of them."""
 NOT_COMPARED: Final = 100
-"""The maximum number of differences that are not compared."""
+"""The maximum number of differences that are not compared, without those of important kinds."""
 LINES: Final = 12
 """The maximum number of lines of a value."""
 LONGEST: Final = 2000
@@ -89,7 +93,7 @@ def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
     for status, mark, shade in ONE_SIDED:
         found = one_sided(review.with_status(status))
         if found:
-            parts.append("\n".join(_one_sided(each, f"{mark} {review.word(status)}", shade, paint) for each in found))
+            parts.append("\n".join(_one_sides(found, f"{mark} {review.word(status)}", shade, paint)))
     if review.moves:
         rows = [f"  {paint(BOLD, escape(f'{each.old} -> {each.new}'))}: {escape(moved(each))}" for each in review.moves]
         parts.append("\n".join([paint(YELLOW, "Moved to another folder"), *rows]))
@@ -133,11 +137,12 @@ def _setting(setting: ChangedSetting, paint: Paint) -> Iterator[str]:
 
 def _not_compared(rows: Sequence[NotCompared], paint: Paint) -> Iterator[str]:
     """Yield the differences that are not compared."""
-    yield paint(YELLOW, "Not compared")
-    for row in rows[:NOT_COMPARED]:
+    found = listed_rows(rows, NOT_COMPARED)
+    yield paint(YELLOW, "Not compared") + (f": {escape(found.counts)}" if found.counts else "")
+    for row in found.rows:
         yield f"  {paint(BOLD, escape(row.file))}: {escape(difference(row))}"
-    if len(rows) > NOT_COMPARED:
-        yield f"  ... and {len(rows) - NOT_COMPARED} more"
+    if more := len(rows) - len(found.rows):
+        yield f"  ... and {more:,} more"
 
 
 def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
@@ -204,6 +209,17 @@ def _values(change: Change) -> Iterator[tuple[str, str]]:
     else:
         yield from (("-", line) for line in old)
         yield from (("+", line) for line in new)
+
+
+def _one_sides(given: Sequence[OneSided], status: str, shade: str, paint: Paint) -> Iterator[str]:
+    """Yield the lines of the added or the removed jobs and objects."""
+    shown = first_sides(given, SIDES)
+    more = len(given) - len(shown)
+    if more:
+        yield f"{paint(shade, status)} {number_of([each.subject for each in given])}:"
+    yield from (_one_sided(each, status, shade, paint) for each in shown)
+    if more:
+        yield f"  ... and {more:,} more"
 
 
 def _one_sided(each: OneSided, status: str, shade: str, paint: Paint) -> str:

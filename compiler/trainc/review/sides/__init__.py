@@ -54,9 +54,7 @@ if TYPE_CHECKING:
 
 Content = Literal["compiled", "rendered", "nothing"]
 
-NOTHING_TO_COMPARE: Final = Declaration(
-    "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", trainc_only=True
-)
+NOTHING_TO_COMPARE: Final = Declaration("nothing-to-compare", ("read",), trainc_only=True)
 
 
 class SideSpec(NamedTuple):
@@ -435,9 +433,17 @@ def _as_reported(own: Settings, run: Run, reporting: Settings | None) -> Setting
     )
 
 
-def compiled_side(name: str, jobs: Iterable[Compiled], run: Run) -> Side:
-    """Return a side with compiled jobs."""
-    return Side(SideSpec(name, ()), "compiled", tuple(_job_items(jobs)), (), run.settings)
+def compiled_side(name: str, result: Compilation, run: Run) -> Side:
+    """Return a side with the objects of a compilation."""
+    return Side(
+        SideSpec(name, ()),
+        "compiled",
+        tuple(_items(result)),
+        result.diagnostics,
+        run.settings,
+        result.skipped,
+        others=result.others,
+    )
 
 
 def _job_items(jobs: Iterable[Compiled]) -> Iterator[SideItem]:
