@@ -47,7 +47,7 @@ from trainc.review.sides.side_pairs import Versions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.compilation import Compilation, Run
+    from trainc.compilation import Compilation, Compiled, Run
     from trainc.pipeline.plan import Plan
     from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
