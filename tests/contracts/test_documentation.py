@@ -41,6 +41,7 @@ NOT_RUN: Final = {
     "helm": "needs a chart; test_kubectl.py runs the pipeline with a recorded answer",
     "kubectl": "needs a cluster; tests/cluster and test_kubectl.py run the commands of the pages",
     "pip": "needs a package index; tests/release installs the packages",
+    "trainc diff --live": "starts kubectl, which needs a cluster; tests/cluster runs it",
     "uvx": "needs a package index; tests/release runs it with the wheel",
     "trainc runtimes pull": "starts kubectl, which needs a cluster; tests/cluster and test_kubectl.py run it",
 }

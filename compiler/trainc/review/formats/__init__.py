@@ -35,6 +35,7 @@ from trainc.masking.masked_values import MASK
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
+from trainc.reports import message
 from trainc.review.changes import Change
 from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import RANK
@@ -112,10 +113,11 @@ def numbers_of(review: Review) -> str:
     """Return the review in numbers: `12 to add, 9 to change, 15 to remove`; zeros are left out."""
     counts, settings, others = review.counts, len(review.settings), len(review.not_compared)
     moves = sum(len(move.objects) for move in review.moves)
+    is_change = review.kind != "environments"
     rows = (
-        (counts.added, f"{counts.added:,} to add"),
-        (counts.changed, f"{counts.changed:,} to change"),
-        (counts.removed, f"{counts.removed:,} to remove"),
+        (counts.added, f"{counts.added:,} {'to add' if is_change else review.word('added')}"),
+        (counts.changed, f"{counts.changed:,} {'to change' if is_change else 'different'}"),
+        (counts.removed, f"{counts.removed:,} {'to remove' if is_change else review.word('removed')}"),
         (moves, f"{moves:,} to move"),
         (settings, f"{plural(settings, 'setting')} changed"),
         (others, f"{others:,} not compared"),
@@ -133,6 +135,11 @@ class Lost(NamedTuple):
     shade: Shade
 
 
+def remarks(review: Review) -> list[str]:
+    """Return what is not compared of a cluster, first what could not be read."""
+    return [*(message(fault) for fault in review.faults), *review.notes]
+
+
 def losses(review: Review) -> list[Lost]:
     """Return what is lost, stopped or rejected: `5 JobSets must be recreated: running ones lose their training`."""
     found: list[Lost] = []
@@ -142,6 +149,13 @@ def losses(review: Review) -> list[Lost]:
             is_one = sum(kinds.values()) == 1
             said = listed(plural(count, kind) for kind, count in kinds.items())
             end = jobs[not is_one] if JOBSET.kind in kinds else ""
+            if end and review.kind == "live":
+                running = sum(each.number for each in objects if each.running)
+                loses = "is running and loses its" if running == 1 else "are running and lose their"
+                if running:
+                    end = f": {running:,} {loses} training"
+                elif all(each.running is False for each in objects if each.id.kind == JOBSET.kind):
+                    end = ": none is running"
             found.append(Lost(f"{said} {one if is_one else many}{end}", shade))
     return found
 

@@ -24,7 +24,7 @@ from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import edit, get, put
 from trainc.kubernetes.violations import listed
 from trainc.legacy.mpijob import HOSTFILE, KEYS, KEYS_PATH, ROOT_KEYS
-from trainc.pinning.manifests import LAST_APPLIED, SERVER_METADATA
+from trainc.pinning.manifests import SERVER_METADATA, clean
 from trainc.pipeline import frameworks
 from trainc.pipeline.frameworks import mpi
 from trainc.pipeline.frameworks.mpi import SSH
@@ -305,11 +305,8 @@ class _LegacyJob:
         known = self.plan.job.value["metadata"].keys() - SERVER_METADATA | {"generateName"}
         written = self.plan.job.document.unedited["metadata"]
         metadata = {key: field for key, field in written.items() if key in known and field is not None}
-        if LAST_APPLIED in (metadata.get("annotations") or ()):
-            annotations = {key: text for key, text in metadata["annotations"].items() if key != LAST_APPLIED}
-            metadata = {key: field for key, field in metadata.items() if key != "annotations"}
-            metadata |= {"annotations": annotations} if annotations else {}
-        return metadata
+        found: Tree = clean({"metadata": metadata}, ())["metadata"]
+        return found
 
     def _is_written(self, *path: str) -> bool:
         """Return whether the author of the job wrote a field of the TrainJob."""
