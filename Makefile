@@ -156,4 +156,4 @@ $(VENV)/.release-installed: $(VENV)/.dev-installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(E2E) $(FLOORS) $(SITE) site/node_modules playground/node_modules playground/dist build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(E2E) $(FLOORS) $(SITE) site/node_modules playground/node_modules build dist .mypy_cache .ruff_cache .pytest_cache

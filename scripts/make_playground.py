@@ -100,8 +100,8 @@ def main(words: list[str]) -> None:
         shutil.copyfile(SOURCE / "node_modules" / "pyodide" / name, folder / "pyodide" / name)
     for name in ("index.html", "style.css", "worker.js"):
         shutil.copyfile(SOURCE / "src" / name, folder / name)
-    subprocess.run(["npm", "run", "--silent", "build"], cwd=SOURCE, check=True)
-    shutil.copyfile(SOURCE / "dist" / "main.js", folder / "main.js")
+    output = f"--outfile={(folder / 'main.js').resolve()}"
+    subprocess.run(["npm", "run", "--silent", "build", "--", output], cwd=SOURCE, check=True)
     write_app(folder / "app.zip")
     about = {"releases": [each.name for each in RELEASES], "examples": examples()}
     (folder / "examples.json").write_text(json.dumps(about, ensure_ascii=False), encoding="utf-8")
