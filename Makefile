@@ -13,6 +13,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 E2E    ?= .venv-e2e
 FLOORS ?= .venv-floors
+FLOOR_TESTS ?= tests/unit tests/conformance tests/golden tests/reports
 
 # Installers compile packages; an editable install does it on the first run, which may lack write access.
 COMPILE = $(BIN)/python -m compileall -q compiler
@@ -36,7 +37,7 @@ test-slow: $(VENV)/.dev-installed
 # Run most tests with the lowest versions that pyproject.toml allows, on the oldest Python of this machine.
 test-floors:
 	$(PYTHON) scripts/floors.py $(FLOORS)
-	$(FLOORS)/bin/python -m pytest -n auto --dist worksteal tests/unit tests/conformance tests/golden tests/reports
+	$(FLOORS)/bin/python -m pytest -n auto --dist worksteal $(FLOOR_TESTS)
 
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (tests/cluster/server.py).
 test-cluster: $(VENV)/.dev-installed
