@@ -174,6 +174,16 @@ class Result:
         return self._compilation.failed
 
     @property
+    def environment(self) -> str:
+        """The environment of a part; empty for a project without environments, and for several of them together."""
+        return self._compilation.environment
+
+    @cached_property
+    def parts(self) -> tuple[Result, ...]:
+        """The result of each environment of each project; the result itself if there is one."""
+        return tuple(map(Result, self._compilation.parts)) or (self,)
+
+    @property
     def documents(self) -> Documents:
         """The documents that were read, by role."""
         found: Mapping[Role, tuple[Document, ...]] = self._compilation.documents

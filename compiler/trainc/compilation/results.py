@@ -115,6 +115,10 @@ class Compilation(NamedTuple):
     """The option that compiles legacy jobs, for messages."""
     stopped: bool = False
     """Whether the run stopped, beyond its budget or without valid settings; there are no objects then."""
+    environment: str = ""
+    """The environment of a part; empty for a project without environments."""
+    parts: tuple[Compilation, ...] = ()
+    """The result of each environment of each project, if there are several."""
 
     def __repr__(self) -> str:
         """Return the numbers of TrainJobs, objects and diagnostics."""
