@@ -17,7 +17,7 @@ from pygls.lsp.client import LanguageClient
 SECONDS: Final = 60
 """How long the client waits for an answer before the test fails."""
 CURSOR: Final = "¦"
-"""The character that stands for the cursor in the texts of tests."""
+"""The cursor in the texts of tests."""
 
 
 class Editor:
@@ -89,6 +89,10 @@ class Editor:
             )
         )
 
+    def close(self, path: str) -> None:
+        del self.versions[path]
+        self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(self.document(path)))
+
     def settle(self) -> None:
         """Wait until the server has checked all files: its answer to this request is the last one of a check."""
         self.run(self.client.protocol.send_request_async, "trainc/settled", None)
@@ -120,7 +124,7 @@ def text_of(each: lsp.Diagnostic) -> str:
     return f"{at}: {severity}[{each.code}]: {each.message}"
 
 
-def plain(value: Any, folder: Path) -> Any:
+def json_of(value: Any, folder: Path) -> Any:
     """Return an answer as JSON, without the folder of the test."""
     text = json.dumps(get_converter().unstructure(value), ensure_ascii=False)
     return json.loads(text.replace(folder.as_uri(), "file:///project"))

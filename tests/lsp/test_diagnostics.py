@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from editor import Editor, editor, plain
+from editor import Editor, editor, json_of
 from syrupy.assertion import SnapshotAssertion
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +34,7 @@ def test_a_mistake_in_a_job(opened: Editor, snapshot: SnapshotAssertion) -> None
     opened.open(JOB)
     assert opened.diagnostics(JOB) == []
     opened.change(JOB, text(JOB).replace("numNodes", "numNode"))
-    assert plain(opened.diagnostics(JOB), opened.folder) == snapshot
+    assert json_of(opened.diagnostics(JOB), opened.folder) == snapshot
     opened.change(JOB, text(JOB))
     assert opened.diagnostics(JOB) == []
 

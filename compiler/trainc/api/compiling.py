@@ -16,7 +16,7 @@ from trainc.compilation import all_projects as checks_of_projects
 from trainc.compilation import compile_paths, environment_runs
 from trainc.compilation.all_projects import merged
 from trainc.compilation.projects import project_required, projects_of
-from trainc.compilation.run import COMPILE, NO_OPTIONS, VALIDATE, Options, Purpose, Run, start
+from trainc.compilation.run import COMPILE, EDIT, NO_OPTIONS, VALIDATE, Options, Purpose, Run, start
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
 from trainc.files.confine import resolved
@@ -192,10 +192,10 @@ class Session:
     ) -> None:
         """Read the settings of the project; the arguments and exceptions are those of `trainc.check`.
 
-        With `for_editor`, a result has each diagnostic, also those that `trainc.check` counts in the first of their
-        kind; and its documents have the ConfigMaps, Secrets and claims of the files.
+        With `for_editor`, a fault that several TrainJobs share is reported at each of them; and the documents of a
+        result have the ConfigMaps, Secrets and claims of the files.
         """
-        self._purpose = VALIDATE._replace(all_repeated=True, others="referenced") if for_editor else VALIDATE
+        self._purpose = EDIT if for_editor else VALIDATE
         self._paths = paths if paths is None or isinstance(paths, str | os.PathLike) else tuple(paths)
         self._options = checked_options(options, environment)
         self._parsed: list[ParsedFiles] = []

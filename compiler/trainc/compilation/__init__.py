@@ -491,7 +491,7 @@ def replace_errors_of_templates(build: Build) -> Build:
 def collapse_repeated(build: Build) -> Build:
     """Collapse repeated diagnostics."""
     found: Sequence[Diagnostic] = build.diagnostics
-    if sum(diagnostic.id in ONCE for diagnostic in found) > 1:
+    if not build.run.purpose.every_place and sum(diagnostic.id in ONCE for diagnostic in found) > 1:
         from trainc.reports.repeated import once_per_message
 
         found = once_per_message(found, ONCE)

@@ -1,4 +1,4 @@
-"""The fields of a YAML text with their positions, also while somebody writes it: the text need not be valid.
+"""The fields of a YAML text with their positions, also of a text that is not valid YAML yet.
 
 Reads    a text line by line: mappings and lists of both styles, by indentation and brackets. The content of block
          scalars, and continuation lines of plain scalars, have no fields.
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 Path = tuple[str | int, ...]
 
 MARK: Final = "\ue000"
-"""The character that stands for the cursor; Unicode reserves it for private use."""
+"""The character at the cursor; Unicode reserves it for private use."""
 _KEY: Final = re.compile(
     r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\-#&*!|>%@{}\[\],"'][^:#]*?|-[^\s:]+?)[ ]*:(?=[ ]|$)"""
 )

@@ -7,7 +7,7 @@ outside of the root are not read.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types as lsp
 from pygls.uris import from_fs_path, to_fs_path
@@ -17,7 +17,7 @@ import trainc
 from trainc.lsp.outline import Outline, outline_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 OPTIONS: Final = trainc.Options(budget="ci")
 SEVERITIES: Final = {
@@ -29,7 +29,7 @@ UNREADABLE: Final = ("yaml", "unreadable")
 """The diagnostics of a text that has no documents."""
 
 
-class Project:
+class OpenProject:
     """The files below a folder, with the texts of the open ones. The current folder is the root."""
 
     def __init__(self, root: str, codec: PositionCodec | None = None) -> None:
@@ -44,8 +44,10 @@ class Project:
         self.session = trainc.Session(for_editor=True, options=OPTIONS)
         self.whole: trainc.Result | None = None
         """The last result of all files."""
+        self._queues: dict[str, list[dict[str, Any]]] = {}
+        """The queues of each environment in it."""
         self._results: dict[str, trainc.Result] = {}
-        """The last result of each open file."""
+        """The last result of some files, with the jobs in them."""
 
     def path(self, uri: str) -> str | None:
         """Return the path of a file below the root; None for any other document."""
@@ -91,7 +93,7 @@ class Project:
             self.found[path] = unreadable
             return {path}
         self.readable[path] = self.texts[path]
-        self._results[path] = result
+        self._keep(path, result)
         self.found[path] = found
         return {path}
 
@@ -105,12 +107,18 @@ class Project:
             if self.readable.get(path) != text:
                 broken[path] = self.found[path]
         self.whole = self.session.check(self.readable)
+        self._results = {path: each for path, each in self._results.items() if path in broken or not self._has(path)}
+        self._queues = {}
         before, self.found = self.found, {}
         for each in self.whole.diagnostics:
             if (file := self.file_of(each)) not in broken:
                 self.found.setdefault(file, []).append(each)
         self.found.update(broken)
         return {*before, *self.found, *self.texts}
+
+    def _has(self, path: str) -> bool:
+        """Whether the last result of all files has a job of a file."""
+        return self.whole is not None and any(each.document.file == path for each in self.whole.jobs)
 
     def close(self, path: str) -> None:
         """Forget the text of a file: the disk has it."""
@@ -123,19 +131,15 @@ class Project:
         path = None if at is None else self.path(self.uri(at.file))
         return path or "trainc.yaml"
 
-    def results(self, path: str) -> Iterator[trainc.Result]:
-        """Yield the last results that have a file, the newest one first."""
-        if path in self._results:
-            yield self._results[path]
-        if self.whole is not None:
-            yield self.whole
-
     def parts(self, path: str) -> tuple[trainc.Result, ...]:
-        """Return the newest result that has jobs of a file, for each environment."""
-        for result in self.results(path):
-            if any(job.document.file == path for job in (*result.jobs, *result.jobsets)):
-                return result.parts
-        return ()
+        """Return the result of a file in each environment; the last one with a job, while the job has errors."""
+        if path not in self._results:
+            self._keep(path, self.session.check_file(path, self.readable))
+        return self._results[path].parts
+
+    def _keep(self, path: str, result: trainc.Result) -> None:
+        if path not in self._results or result.jobs or result.jobsets:
+            self._results[path] = result
 
     def jobs(self, path: str, document: Outline) -> Iterator[tuple[str, trainc.CompiledJob]]:
         """Yield the environment and the job of a document, in each environment that compiles it."""
@@ -152,16 +156,9 @@ class Project:
         """Yield the documents of all files, as they are written."""
         if self.whole is not None:
             found = self.whole.documents
-            yield from self._once((*found.jobs, *found.runtimes, *found.others))
-
-    def _once(self, documents: Iterable[trainc.Document]) -> Iterator[trainc.Document]:
-        """Yield each document once: every environment reads them again."""
-        known = set()
-        for each in documents:
-            at = (each.file, each.line, each.column, each.within)
-            if at not in known:
-                known.add(at)
-                yield each
+            documents = (*found.jobs, *found.runtimes, *found.others)
+            # Every environment reads them again.
+            yield from {(each.file, each.line, each.column, each.within): each for each in documents}.values()
 
     def range(self, at: trainc.Location) -> lsp.Range:
         """Return a location in the units of the client. One without an end is one character."""
@@ -186,7 +183,15 @@ class Project:
         path = self.path(self.uri(at.file))
         return None if path is None else lsp.Location(self.uri(path), self.range(at))
 
-    def diagnostic(self, each: trainc.Diagnostic, path: str) -> lsp.Diagnostic:
+    def diagnostics(self, path: str) -> list[tuple[trainc.Diagnostic, lsp.Diagnostic]]:
+        """Return the diagnostics of a file, each also as the protocol has it.
+
+        A value that makes several fields of the output invalid has one of them.
+        """
+        found = ((each, self._diagnostic(each, path)) for each in self.found.get(path, ()))
+        return [*{(shown.code, shown.message, str(shown.range)): (each, shown) for each, shown in found}.values()]
+
+    def _diagnostic(self, each: trainc.Diagnostic, path: str) -> lsp.Diagnostic:
         """Return a diagnostic as the protocol has it."""
         at = each.locate()
         is_here = at is not None and self.path(self.uri(at.file)) == path
@@ -210,6 +215,15 @@ class Project:
                 if (found := self.location(place)) is not None
             ],
         )
+
+    def queues(self, environment: str) -> list[dict[str, Any]]:
+        """Return the ClusterQueues of an environment, with what all its jobs request from them."""
+        for part in self.whole.parts if self.whole is not None else ():
+            if part.environment == environment:
+                if environment not in self._queues:
+                    self._queues[environment] = trainc.queues_of(part)
+                return self._queues[environment]
+        return []
 
     @property
     def environments(self) -> set[str]:

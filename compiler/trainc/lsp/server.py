@@ -12,7 +12,7 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
@@ -21,10 +21,19 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 import trainc
-from trainc.lsp.project import Project
+from trainc.lsp import answers
+from trainc.lsp.completion import complete
+from trainc.lsp.outline import Outline, OutlineField
+from trainc.lsp.project import OpenProject
+from trainc.lsp.references import definitions, references
+from trainc.lsp.shown import BUILT_IN, SCHEME, ShownDocuments
 
 T = TypeVar("T")
-Check = Callable[[Project], set[str]]
+Check = Callable[[OpenProject], set[str]]
+Find = Callable[[OpenProject, str, Outline, OutlineField], Iterable[trainc.Location]]
+
+COMMANDS: Final = {"trainc.showJobSet": "jobset", "trainc.showPods": "pods", "trainc.showChanges": "review"}
+"""The document that each command shows."""
 
 PAUSE: Final = 0.05
 """The seconds without a change before a file is checked."""
@@ -41,12 +50,13 @@ class TraincServer(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("trainc", trainc.__version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
-        self.opened: Project | None = None
+        self.opened: OpenProject | None = None
+        self.shown = ShownDocuments(virtual=False)
         self.worker = ThreadPoolExecutor(1, "trainc")
         self.waiting: asyncio.Task[None] | None = None
 
     @property
-    def project(self) -> Project:
+    def project(self) -> OpenProject:
         """The project; the protocol starts with `initialize`, which sets it."""
         assert self.opened is not None
         return self.opened
@@ -74,19 +84,27 @@ class TraincServer(LanguageServer):
             if self.project.is_job(path):
                 await self._publish(lambda project: project.check_file(path))
                 await asyncio.sleep(IDLE)
-        await self._publish(Project.check)
+        await self._publish(OpenProject.check)
+        await self._refresh()
+
+    async def _refresh(self) -> None:
+        """Let the client ask again for what depends on all files."""
+        for uri in await self.run(self.shown.refresh, self.project) or ():
+            if self.shown.virtual:
+                self.workspace_text_document_content_refresh(lsp.TextDocumentContentRefreshParams(uri), _ignore)
+        workspace = self.client_capabilities.workspace
+        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None, _ignore)
 
     async def _publish(self, check: Check) -> None:
         for params in await self.run(_diagnostics, self.project, check) or ():
             self.text_document_publish_diagnostics(params)
 
 
-def _diagnostics(project: Project, check: Check) -> list[lsp.PublishDiagnosticsParams]:
+def _diagnostics(project: OpenProject, check: Check) -> list[lsp.PublishDiagnosticsParams]:
     """Return the diagnostics of each file that a check concerns."""
     return [
-        lsp.PublishDiagnosticsParams(
-            project.uri(path), [project.diagnostic(each, path) for each in project.found.get(path, ())]
-        )
+        lsp.PublishDiagnosticsParams(project.uri(path), [shown for _, shown in project.diagnostics(path)])
         for path in sorted(check(project))
     ]
 
@@ -102,6 +120,16 @@ def server() -> TraincServer:
     new.feature(lsp.TEXT_DOCUMENT_DID_SAVE)(_saved)
     new.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(_files_changed)
     new.feature(SETTLED)(_settled)
+    new.feature(lsp.TEXT_DOCUMENT_HOVER)(_hover)
+    new.feature(lsp.TEXT_DOCUMENT_DEFINITION)(_definition)
+    new.feature(lsp.TEXT_DOCUMENT_REFERENCES)(_references)
+    new.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[" ", ":"]))(_completion)
+    new.feature(lsp.TEXT_DOCUMENT_CODE_LENS)(_lenses)
+    kinds = [lsp.CodeActionKind.QuickFix, answers.FIX_ALL]
+    new.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(kinds))(_actions)
+    new.feature(lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT, lsp.TextDocumentContentOptions([SCHEME]))(_content)
+    for command, view in COMMANDS.items():
+        new.command(command)(_show(view))
     return new
 
 
@@ -116,7 +144,9 @@ def _initialize(ls: TraincServer, params: lsp.InitializeParams) -> None:
     uri = folders[0].uri if folders else params.root_uri
     root = (to_fs_path(uri) if uri else params.root_path) or os.getcwd()
     os.chdir(root)
-    ls.opened = Project(root, ls.workspace.position_codec)
+    workspace = params.capabilities.workspace
+    ls.shown = ShownDocuments(virtual=workspace is not None and workspace.text_document_content is not None)
+    ls.opened = OpenProject(root, ls.workspace.position_codec)
     log.info("the project is %s", root)
 
 
@@ -162,7 +192,87 @@ def _files_changed(ls: TraincServer, params: lsp.DidChangeWatchedFilesParams) ->
     ls.check_soon()
 
 
+async def _hover(ls: TraincServer, params: lsp.HoverParams) -> lsp.Hover | None:
+    path = ls.project.path(params.text_document.uri)
+    return None if path is None else await ls.run(answers.hover, ls.project, path, params.position)
+
+
+async def _completion(ls: TraincServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem] | None:
+    path = ls.project.path(params.text_document.uri)
+    return None if path is None else await ls.run(complete, ls.project, path, params.position)
+
+
+async def _lenses(ls: TraincServer, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
+    path = ls.project.path(params.text_document.uri)
+    return None if path is None else await ls.run(answers.lenses, ls.project, path)
+
+
+async def _actions(ls: TraincServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
+    path = ls.project.path(params.text_document.uri)
+    return None if path is None else await ls.run(answers.actions, ls.project, path, params)
+
+
+async def _definition(ls: TraincServer, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
+    return await ls.run(_places, ls, params, definitions)
+
+
+async def _references(ls: TraincServer, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
+    return await ls.run(_places, ls, params, references)
+
+
+def _places(ls: TraincServer, params: lsp.TextDocumentPositionParams, find: Find) -> list[lsp.Location]:
+    """Return the places that the field at a position leads to. A built-in runtime is a document of the server."""
+    path = ls.project.path(params.text_document.uri)
+    if path is None:
+        return []
+    at = ls.project.code_points(path, params.position)
+    document = ls.project.outline(path, at.line)
+    field = document.at(at.line, at.character)
+    found: dict[str, lsp.Location] = {}
+    for each in find(ls.project, path, document, field) if field is not None else ():
+        if each.file.startswith(BUILT_IN):
+            uri = ls.shown.show(ls.project, "runtime", "", each.file.removeprefix(BUILT_IN))
+            place = lsp.Location(uri, lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)))
+        else:
+            inside = ls.project.location(each)
+            if inside is None:
+                continue
+            place = inside
+        found[str(place)] = place
+    return [*found.values()]
+
+
+async def _content(ls: TraincServer, params: lsp.TextDocumentContentParams) -> lsp.TextDocumentContentResult:
+    return lsp.TextDocumentContentResult(ls.shown.text(params.uri))
+
+
+def _show(view: str) -> Callable[..., Awaitable[dict[str, str] | None]]:
+    """Return the command that shows a document: its arguments are the URI of a file and, optionally, an environment."""
+
+    async def command(ls: TraincServer, uri: str, environment: str = "") -> dict[str, str] | None:
+        path = ls.project.path(uri)
+        if path is None:
+            return None
+        shown = await ls.run(ls.shown.show, ls.project, view, environment, f"{path}.md" if view == "review" else path)
+        if shown is None:
+            return None
+        window = ls.client_capabilities.window
+        if window is not None and window.show_document is not None and window.show_document.support:
+            ls.window_show_document(lsp.ShowDocumentParams(shown, take_focus=True), _ignore)
+        return {"uri": shown, "text": ls.shown.text(shown)}
+
+    return command
+
+
+def _ignore(_: object) -> None:
+    """Ignore the answer of the client."""
+
+
 def serve(*, verbose: bool) -> None:
     """Serve on standard input and output until the client exits; log on standard error."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO if verbose else logging.ERROR)
-    server().start_io()
+    new = server()
+    try:
+        new.start_io()
+    finally:
+        new.shown.close()
