@@ -79,7 +79,7 @@ def test_hover_on_a_diagnostic_is_its_page(opened: Editor) -> None:
         ("platform/queues.yaml", "- name: h1"),
         ("trainc.yaml", "path: platform"),
         ("trainc.yaml", "labelSelector: team=lang"),
-        ("trainc.yaml", "name: \"*-g"),
+        ("trainc.yaml", 'name: "*-g'),
     ],
 )
 def test_definition(opened: Editor, path: str, before: str, snapshot: SnapshotAssertion) -> None:
@@ -104,10 +104,20 @@ def places(found: list[lsp.Location], opened: Editor) -> list[str]:
     ]
 
 
-PATCH = BARE.replace("torch-distributed", "torch-gpu") + (
-    "  runtimePatches:\n  - manager: acme.io/a\n    trainingRuntimeSpec:\n      template:\n        spec:\n"
-    "          replicatedJobs:\n          - name: node\n            template:\n              spec:\n"
-    "                template:\n                  spec:\n                    containers:\n                    - name: ¦\n"
+PATCH = (
+    BARE.replace("torch-distributed", "torch-gpu")
+    + """\
+  runtimePatches:
+  - manager: acme.io/a
+    trainingRuntimeSpec:
+      template:
+        spec:
+          replicatedJobs:
+          - name: node
+            template:
+              spec:
+                template: {spec: {containers: [{name: ¦}]}}
+"""
 )
 
 
@@ -121,13 +131,14 @@ PATCH = BARE.replace("torch-distributed", "torch-gpu") + (
         ("jobs/new.yaml", "kind: TrainJob\nspec: {runtimeRef: {name: torch-gpu}, trainer: {¦}}\n"),
         ("jobs/new.yaml", "kind: TrainJob\nspec:\n  runtimeRef:\n    name: ¦\n"),
         ("jobs/new.yaml", "kind: TrainJob\nspec:\n  runtimeRef: {name: ¦\n"),
+        ("jobs/new.yaml", "kind: TrainJob\nspec:\n  runtimeRef: {kind: ¦}\n"),
         ("jobs/new.yaml", "kind: TrainJob\nmetadata:\n  labels:\n    kueue.x-k8s.io/queue-name: ¦\n"),
         (
             "jobs/new.yaml",
             "kind: TrainJob\nspec:\n  trainer:\n    env:\n    - name: A\n      valueFrom: {secretKeyRef: {name: ¦}}\n",
         ),
         ("jobs/new.yaml", PATCH),
-        ("jobs/new.yaml", PATCH.replace("name: node", "name: ¦").replace("- name: ¦\n", "- name: node\n", 1)),
+        ("jobs/new.yaml", PATCH.replace("¦", "node").replace("- name: node", "- name: ¦")),
         ("platform/runtimes/new.yaml", "kind: ClusterTrainingRuntime\nspec:\n  mlPolicy:\n    torch:\n      ¦\n"),
         ("trainc.yaml", "sources: [jobs]\nruntimes: {¦}\n"),
         ("trainc.yaml", "sources: [jobs]\nruntimes: {builtin: ¦}\n"),
@@ -150,7 +161,7 @@ def test_completion(opened: Editor, path: str, text: str, snapshot: SnapshotAsse
     [
         ("numNodes: 8", "numNode: 8"),
         ("name: torch-gpu", "name: torch-gpus"),
-        ("numNodes: 8", "numNode: 8\n    imagePullPolicy: Always\n    env: []"),
+        ("numNodes: 8", "numNode: 8\n    Image: acme/train:1"),
         ("    env:\n", "    image: acme/train\n    env:\n"),
         ("labels: {team", 'annotations: {trainc.dev/lint-ignore: "no-gang"}, labels: {team'),
     ],

@@ -133,6 +133,7 @@ class Documents(NamedTuple):
     jobs: tuple[Document, ...] = ()
     """TrainJobs, JobSets, and the legacy jobs that are compiled."""
     runtimes: tuple[Document, ...] = ()
+    """The runtimes of the files, and those of `runtimes.paths`."""
     others: tuple[Document, ...] = ()
     """The documents of other kinds that were read."""
 
@@ -187,7 +188,8 @@ class Result:
     def documents(self) -> Documents:
         """The documents that were read, by role."""
         found: Mapping[Role, tuple[Document, ...]] = self._compilation.documents
-        return Documents(*(found.get(role, ()) for role in ("job", "runtime", "other")))
+        jobs, runtimes, others = (found.get(role, ()) for role in ("job", "runtime", "other"))
+        return Documents(jobs, (*runtimes, *self._compilation.runtimes), others)
 
     def manifests(self) -> list[tuple[str, str, str]]:
         """Return each TrainJob's namespace, name and YAML. Raise OverBudgetError beyond the budget."""

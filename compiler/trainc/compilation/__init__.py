@@ -547,6 +547,7 @@ def _compilation(build: Build) -> Compilation:
         jobs=build.jobs,
         jobsets=build.jobsets,
         documents={role: tuple(found) for role, found in reading.documents.items()},
+        runtimes=tuple(entry.document for level in build.library.levels[1:-1] for entry in level.all_entries()),
         others=others,
         copied=tuple(each for each in others if each.file in reading.copied),
         stand_ins=build.stand_ins,

@@ -186,6 +186,7 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
             role: tuple(document for each in merged for document in each.documents.get(role, ()))
             for role in merged[0].documents
         },
+        runtimes=tuple(document for each in merged for document in each.runtimes),
         others=tuple(document for each in merged for document in each.others),
         copied=tuple(document for each in merged for document in each.copied),
         stand_ins=sum(each.stand_ins for each in merged),

@@ -80,6 +80,8 @@ class Compilation(NamedTuple):
     """The JobSets of the paths, in the same order. They are checked and shown; a build only copies them."""
     documents: Mapping[Role, tuple[Document, ...]] = {}
     """The documents by role, as they are written."""
+    runtimes: tuple[Document, ...] = ()
+    """The runtimes of runtimes.paths and `--runtimes`."""
     others: tuple[Document, ...] = ()
     """Documents of other kinds, in file order."""
     copied: tuple[Document, ...] = ()

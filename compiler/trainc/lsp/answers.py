@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 20
 """The most rows of a list."""
-MOST_JOBS: Final = 20
-"""The most TrainJobs of a runtime that are compared: each runs the stages again."""
+MOST_JOBS: Final = 60
+"""The most compiled jobs of a runtime that are compared: each runs the stages again."""
+OVERRIDES: Final[dict[Path, Path]] = {
+    ("spec", "mlPolicy", "numNodes"): ("spec", "trainer", "numNodes"),
+    ("spec", "mlPolicy", "torch", "numProcPerNode"): ("spec", "trainer", "numProcPerNode"),
+}
+"""The fields of a TrainJob that replace fields of its runtime outside of the template."""
 MOST_PASSES: Final = 10
 """The most times that all fixes of a file are applied."""
 IGNORE: Final = "trainc.dev/lint-ignore"
@@ -64,43 +69,48 @@ def _of_field(project: OpenProject, path: str, document: Outline, field: Outline
                 rows.setdefault(row, []).append(environment)
         yield _list("Sets:", (f"{row}{_in(project, names)}" for row, names in rows.items()))
     if "resources" in field.path or "resourcesPerNode" in field.path or field.path[-1] == QUEUE_LABEL:
-        yield _list("Quota:", _quotas(project, path, document))
+        yield _list("Quota:", _quotas(project, path, document, str(field.path[-1])))
     elif document.kind in ("LocalQueue", "ClusterQueue") and field.path == ("metadata", "name"):
         yield _list("Quota:", _rows_of_queues(project, document))
 
 
 def _of_runtime(project: OpenProject, path: str, document: Outline, field: Path) -> str:
     """Return what a field of a runtime sets, and the TrainJobs that override it."""
-    users: dict[str, trainc.CompiledJob] = {}
-    for job in project.whole.jobs if project.whole is not None else ():
-        if job.runtime is not None and (job.runtime.document.file, job.runtime.name) == (path, document.name):
-            users.setdefault(f"{job.document.file}:{job.document.line}", job)
-    names = ("spec", "template")
+    jobs = [
+        job
+        for job in (project.whole.jobs if project.whole is not None else ())
+        if job.runtime is not None and (job.runtime.document.file, job.runtime.name) == (path, document.name)
+    ]
     # The template becomes the JobSet.
-    targets: dict[tuple[int, Path], None] = {(0, field[2:]): None} if field[:2] == names and len(field) > 2 else {}
+    is_template = len(field) > 2 and field[:2] == ("spec", "template")
+    targets: dict[tuple[int, Path], None] = {(0, field[2:]): None} if is_template else {}
     kept, others = list[trainc.CompiledJob](), list[trainc.CompiledJob]()
-    for job in [*users.values()][:MOST_JOBS]:
+    for job in jobs[:MOST_JOBS]:
         found = [*job.fields_set_by(field, job.runtime.document if job.runtime is not None else None)]
         targets |= {(each.object, each.path): None for each in found}
         (kept if found else others).append(job)
-    rows = [f"- `{_text_of(each)}`" for _, each in targets]
-    text = _list(f"Sets in {len(kept)} of {len(users)} TrainJobs:", rows) if kept else ""
-    overriding = [row for job in others if (row := _overriding(project, job, path, targets))]
-    more = f"\n\nOnly the first {MOST_JOBS} of {len(users)} TrainJobs are compared." if len(users) > MOST_JOBS else ""
-    return "\n\n".join(filter(None, (text, _list("Overridden by:", overriding)))) + more
+    names = {(job.document.file, job.document.line) for job in kept}
+    text = _list(f"Sets in {len(names)} TrainJobs:", (f"- `{_text_of(each)}`" for _, each in targets)) if kept else ""
+    rows = (_overriding(project, job, path, field, targets) for job in others)
+    more = f"Only the first {MOST_JOBS} of {len(jobs)} compiled jobs are compared." if len(jobs) > MOST_JOBS else ""
+    return "\n\n".join(filter(None, (text, _list("Overridden by:", filter(None, rows)), more)))
 
 
 def _overriding(
-    project: OpenProject, job: trainc.CompiledJob, path: str, targets: Iterable[tuple[int, Path]]
-) -> str | None:
-    """Return the place and the value with which a TrainJob overrides a field of its runtime; None if it does not."""
+    project: OpenProject, job: trainc.CompiledJob, path: str, field: Path, targets: Iterable[tuple[int, Path]]
+) -> str:
+    """Return the place and the value with which a TrainJob overrides a field of its runtime; empty if it does not."""
+    own = OVERRIDES.get(field)
+    if own is not None and _has(job.document.value, own):
+        at = trainc.Place(job.document, own).locate()
+        return f"- [{at}]({project.uri(at.file)}#L{at.line}): `{_text_of(own)}`"
     for index, target in targets:
         if index < len(job.objects) and _has(job.objects[index], target):
             origin = job.origin(index, target)
             at = origin.place.locate()
             if at.file != path:
                 return f"- [{at}]({project.uri(at.file)}#L{at.line}): `{origin.value}`, by {origin.by}"
-    return None
+    return ""
 
 
 def _has(value: Any, path: Path) -> bool:
@@ -112,25 +122,29 @@ def _has(value: Any, path: Path) -> bool:
     return True
 
 
-def _quotas(project: OpenProject, path: str, document: Outline) -> Iterator[str]:
-    """Yield the use of the queue of a job, in each environment."""
+def _quotas(project: OpenProject, path: str, document: Outline, resource: str) -> Iterator[str]:
+    """Yield the use of the queue of a job in each environment: of one resource, or of all of them."""
+    names = {(environment, job.namespace, job.name) for environment, job in project.jobs(path, document)}
     for part in project.parts(path):
         for graph in trainc.graph_of(part):
-            if graph["file"] == path and document.name and graph["queue"]:
-                for row in _resources(project, part.environment, graph["queue"]):
-                    prefix = f"{part.environment}: " if part.environment else ""
-                    used = f"{row['requested']} of {row['quota']}"
-                    yield f"- {prefix}queue {graph['queue']}: {row['resource']} {used} requested"
+            if (part.environment, graph["namespace"], graph["name"]) in names:
+                rows = _resources(project, part.environment, graph["queue"])
+                chosen = [row for row in rows if row["resource"] == resource] or rows
+                yield from (_row(part.environment, graph["queue"], row) for row in chosen)
 
 
 def _rows_of_queues(project: OpenProject, document: Outline) -> Iterator[str]:
+    """Yield the use of a ClusterQueue, or of that of a LocalQueue, in each environment."""
+    name = document.value("spec", "clusterQueue") or document.name
     for part in project.whole.parts if project.whole is not None else ():
         for queue in project.queues(part.environment):
-            names = [name.rpartition("/")[2] for name in queue["localQueues"]] if document.kind == "LocalQueue" else []
-            if document.name in (queue["queue"], *names):
-                for row in queue["resources"]:
-                    prefix = f"{part.environment}: " if part.environment else ""
-                    yield f"- {prefix}{row['resource']}: {row['requested']} of {row['quota']} requested"
+            if queue["queue"] == name:
+                yield from (_row(part.environment, name, row) for row in queue["resources"])
+
+
+def _row(environment: str, queue: str, row: dict[str, Any]) -> str:
+    suffix = f" ({environment})" if environment else ""
+    return f"- queue {queue}: {row['requested']} of {row['quota']} {row['resource']} requested{suffix}"
 
 
 def _resources(project: OpenProject, environment: str, local_queue: str) -> list[dict[str, Any]]:

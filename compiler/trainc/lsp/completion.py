@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 
 import trainc
 from trainc.lsp.outline import MARK, Outline, outline_at
-from trainc.lsp.references import QUEUE_LABEL, RUNTIMES, SETTINGS, kinds_of
+from trainc.lsp.references import QUEUE_LABEL, RUNTIMES, SETTINGS, kinds_of, replicated_jobs, runtime_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,7 @@ spec:
     "TrainingRuntime": RUNTIME.format(kind="TrainingRuntime", namespace="\n  namespace: ${5:namespace}"),
 }
 OF_SETTINGS: Final = {"Settings": "sources: [${1:jobs}]\nruntimes: {paths: [${2:runtimes}]}\noutput: ${3:rendered}\n"}
+BUILT_IN: Final = ("runtimes", "builtin")
 TYPES: Final = {"object", "array", "string", "integer", "number", "boolean"}
 
 
@@ -150,7 +151,7 @@ def described(node: Schema) -> str:
     words = [_type(node)]
     if "enum" in node:
         words.append("one of " + ", ".join(f"`{value}`" for value in node["enum"]))
-    limits = ("default", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format")
+    limits = ("default", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern")
     words += [f"{name} `{node[name]}`" for name in limits if name in node]
     if required := node.get("required"):
         words.append("requires " + ", ".join(f"`{name}`" for name in required))
@@ -178,7 +179,7 @@ def complete(project: OpenProject, path: str, position: lsp.Position) -> list[ls
     node = schema_at(project, path, found.document, found.path) or {}
     if found.is_key or (_type(node) == "object" and isinstance(found.path[-1], int)):
         return [*_keys(found, node)]
-    return [*_values(project, path, found, node)]
+    return [*_values(project, found, node)]
 
 
 def _snippet(kind: str, body: str) -> lsp.CompletionItem:
@@ -207,15 +208,15 @@ def _keys(found: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
             )
 
 
-def _values(project: OpenProject, path: str, found: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
+def _values(project: OpenProject, found: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
     values = [*node.get("enum", ())] + (["true", "false"] if node.get("type") == "boolean" else [])
     for value in values:
         yield lsp.CompletionItem(str(value), kind=lsp.CompletionItemKind.EnumMember)
-    for name, detail in sorted(dict(_names(project, path, found)).items()):
+    for name, detail in sorted(dict(_names(project, found)).items()):
         yield lsp.CompletionItem(name, kind=lsp.CompletionItemKind.Reference, detail=detail)
 
 
-def _names(project: OpenProject, path: str, found: Spot) -> Iterator[tuple[str, str]]:
+def _names(project: OpenProject, found: Spot) -> Iterator[tuple[str, str]]:
     """Yield the names of the documents, containers or replicated jobs that a field may name, with their kinds."""
     document, field = found.document, found.path
     if field == ("kind",):
@@ -227,25 +228,23 @@ def _names(project: OpenProject, path: str, found: Spot) -> Iterator[tuple[str, 
         id = trainc.ObjectId.from_manifest(each.value)
         if id.kind in kinds:
             yield id.name, id.kind
-    jobs = project.whole.jobs if project.whole is not None else ()
-    if kinds and kinds[0] in RUNTIMES:
-        yield from (
-            (job.runtime.name, "built-in") for job in jobs if job.runtime is not None and job.runtime.is_built_in
-        )
+    if kinds and kinds[0] == RUNTIMES[0] and outline_at(project.text(SETTINGS), 0).value(*BUILT_IN) != "forbid":
+        yield from ((name, "built-in") for name in trainc.built_in_runtimes(release_of(project)))
     if field[-1:] == ("name",) and "replicatedJobs" in field and document.kind == "TrainJob":
-        yield from _names_of_runtime(project, path, document, field)
+        yield from _names_of_runtime(project, document, field)
 
 
-def _names_of_runtime(project: OpenProject, path: str, document: Outline, field: Path) -> Iterator[tuple[str, str]]:
+def _names_of_runtime(project: OpenProject, document: Outline, field: Path) -> Iterator[tuple[str, str]]:
     """Yield the names of the replicated jobs of a TrainJob's runtime, or of the containers of one of them."""
     at = field.index("replicatedJobs") + 2
     wanted = document.value(*field[:at], "name")
-    for _, job in project.jobs(path, document):
-        for each in job.objects[0]["spec"]["replicatedJobs"]:
-            if len(field) == at + 1:
-                yield each["name"], "replicated job"
-            elif wanted in ("", each["name"]):
-                pod = each["template"]["spec"]["template"]["spec"]
-                key = next(part for part in reversed(field) if isinstance(part, str) and part != "name")
-                if key in ("containers", "initContainers", "volumes"):
-                    yield from ((one["name"], key) for one in pod.get(key, ()))
+    for each in replicated_jobs(runtime_of(project, document)):
+        if len(field) == at + 1:
+            yield str(each.get("name", "")), "replicated job"
+        elif wanted in ("", each.get("name")):
+            key = next(part for part in reversed(field) if isinstance(part, str) and part != "name")
+            pod: Any = each
+            for part in ("template", "spec", "template", "spec", key):
+                pod = pod.get(part) if isinstance(pod, dict) else None
+            if key in ("containers", "initContainers", "volumes") and isinstance(pod, list):
+                yield from ((str(one.get("name", "")), key) for one in pod if isinstance(one, dict))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trainc.lsp.outline import Outline, OutlineField, Path
     from trainc.lsp.project import OpenProject
 
+REPLICATED_JOBS: Final = ("spec", "template", "spec", "replicatedJobs")
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 SETTINGS: Final = "trainc.yaml"
@@ -75,7 +76,7 @@ def definitions(project: OpenProject, path: str, document: Outline, field: Outli
         if found.kinds[0] in RUNTIMES and (runtime := built_in(project, found.name)) is not None:
             yield trainc.Location(runtime.file, 1, 1)
     elif field.path[-1] == "name" and "replicatedJobs" in field.path:
-        yield from _replicated_jobs(project, path, document, field.value)
+        yield from _replicated_jobs(project, document, field.value)
 
 
 def built_in(project: OpenProject, name: str) -> trainc.Document | None:
@@ -123,16 +124,31 @@ def _documents(project: OpenProject, wanted: Named, namespace: str) -> Iterator[
         yield trainc.Place(each, ("metadata", "name")).locate()
 
 
-def _replicated_jobs(project: OpenProject, path: str, document: Outline, name: str) -> Iterator[trainc.Location]:
+def _replicated_jobs(project: OpenProject, document: Outline, name: str) -> Iterator[trainc.Location]:
     """Yield the replicated job of the runtime that a patch of a TrainJob names."""
-    for _, job in project.jobs(path, document):
-        if job.runtime is not None and job.runtime.document.file != path:
-            jobs = job.runtime.document.value["spec"]["template"]["spec"]["replicatedJobs"]
-            for index, each in enumerate(jobs):
-                if each.get("name") == name:
-                    place = ("spec", "template", "spec", "replicatedJobs", index, "name")
-                    yield trainc.Place(job.runtime.document, place).locate()
-            return
+    runtime = runtime_of(project, document)
+    for index, each in enumerate(replicated_jobs(runtime)):
+        if runtime is not None and each.get("name") == name:
+            yield trainc.Place(runtime, (*REPLICATED_JOBS, index, "name")).locate()
+
+
+def runtime_of(project: OpenProject, document: Outline) -> trainc.Document | None:
+    """Return the document of the runtime that a TrainJob names; None if there is none."""
+    name = document.value("spec", "runtimeRef", "name")
+    kind = document.value("spec", "runtimeRef", "kind") or RUNTIMES[0]
+    for each in project.documents():
+        id = trainc.ObjectId.from_manifest(each.value)
+        if (id.kind, id.name) == (kind, name):
+            return each
+    return built_in(project, name)
+
+
+def replicated_jobs(runtime: trainc.Document | None) -> list[dict[str, Any]]:
+    """Return the replicated jobs of a runtime."""
+    value: Any = None if runtime is None else runtime.value
+    for part in REPLICATED_JOBS:
+        value = value.get(part) if isinstance(value, dict) else None
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _of_settings(project: OpenProject, path: str, document: Outline, field: OutlineField) -> Iterator[trainc.Location]:
