@@ -98,9 +98,10 @@ def test_references(opened: Editor, path: str, before: str, snapshot: SnapshotAs
     assert places(opened.run(opened.client.text_document_references_async, params), opened) == snapshot
 
 
-def places(found: list[lsp.Location], opened: Editor) -> list[str]:
+def places(locations: list[lsp.Location] | None, opened: Editor) -> list[str]:
     return [
-        f"{opened.path(each.uri)}:{each.range.start.line + 1}:{each.range.start.character + 1}" for each in found or ()
+        f"{opened.path(each.uri)}:{each.range.start.line + 1}:{each.range.start.character + 1}"
+        for each in locations or ()
     ]
 
 

@@ -28,7 +28,7 @@ def lsp(check: bool, verbose: bool) -> int:
 
         from trainc.base.releases import __version__
 
-        printing.write(f"trainc {__version__}, pygls {version('pygls')}: the language server can start\n")
+        printing.write(f"the language server can start: trainc {__version__}, pygls {version('pygls')}\n")
         return OK
     import gc
 

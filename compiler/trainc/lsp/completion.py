@@ -119,11 +119,11 @@ def schema_at(project: OpenProject, path: str, document: Outline, field: Path) -
     for part in field:
         if root is None or node is None:
             return None
-        node = _below(root, _resolved(root, node), part)
+        node = _schema_below(root, _resolved(root, node), part)
     return None if root is None or node is None else _resolved(root, node)
 
 
-def _below(root: Schema, node: Schema, part: str | int) -> Schema | None:
+def _schema_below(root: Schema, node: Schema, part: str | int) -> Schema | None:
     for each in (node, *node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())):
         one = _resolved(root, each)
         found = one.get("items") if isinstance(part, int) else one.get("properties", {}).get(part)
@@ -188,14 +188,14 @@ def _snippet(kind: str, body: str) -> lsp.CompletionItem:
     return lsp.CompletionItem(kind, kind=kind_of_item, insert_text=body, insert_text_format=form)
 
 
-def _keys(found: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
-    present = found.document.keys(found.path)
+def _keys(at: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
+    present = at.document.keys(at.path)
     required = node.get("required", ())
     properties = dict(node.get("properties", {}))
-    if found.path == ("metadata",):
+    if at.path == ("metadata",):
         properties |= {name: {"type": "string"} for name in ("name", "namespace", "generateName")}
         properties |= {name: {"type": "object"} for name in ("labels", "annotations")}
-    if found.path == ("metadata", "labels"):
+    if at.path == ("metadata", "labels"):
         properties[QUEUE_LABEL] = {"type": "string"}
     for name, below in properties.items():
         if name not in present:
@@ -208,17 +208,17 @@ def _keys(found: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
             )
 
 
-def _values(project: OpenProject, found: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
+def _values(project: OpenProject, at: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
     values = [*node.get("enum", ())] + (["true", "false"] if node.get("type") == "boolean" else [])
     for value in values:
         yield lsp.CompletionItem(str(value), kind=lsp.CompletionItemKind.EnumMember)
-    for name, detail in sorted(dict(_names(project, found)).items()):
+    for name, detail in sorted(dict(_names(project, at)).items()):
         yield lsp.CompletionItem(name, kind=lsp.CompletionItemKind.Reference, detail=detail)
 
 
-def _names(project: OpenProject, found: Spot) -> Iterator[tuple[str, str]]:
+def _names(project: OpenProject, at: Spot) -> Iterator[tuple[str, str]]:
     """Yield the names of the documents, containers or replicated jobs that a field may name, with their kinds."""
-    document, field = found.document, found.path
+    document, field = at.document, at.path
     if field == ("kind",):
         yield from ((kind, "") for kind in SNIPPETS)
     if field[-1:] == ("kind",) and "runtimeRef" in field:

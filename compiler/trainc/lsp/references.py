@@ -68,7 +68,7 @@ def named(document: Outline, field: OutlineField) -> Named | None:
 def definitions(project: OpenProject, path: str, document: Outline, field: OutlineField) -> Iterator[trainc.Location]:
     """Yield the places that a field leads to."""
     if os.path.basename(path) == SETTINGS:
-        yield from _of_settings(project, path, document, field)
+        yield from _targets_in_settings(project, path, document, field)
         return
     found = named(document, field)
     if found is not None:
@@ -151,7 +151,9 @@ def replicated_jobs(runtime: trainc.Document | None) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _of_settings(project: OpenProject, path: str, document: Outline, field: OutlineField) -> Iterator[trainc.Location]:
+def _targets_in_settings(
+    project: OpenProject, path: str, document: Outline, field: OutlineField
+) -> Iterator[trainc.Location]:
     """Yield the targets of a patch, and the files that trainc.yaml names."""
     if "target" in field.path:
         target = field.path[: field.path.index("target") + 1]

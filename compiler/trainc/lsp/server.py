@@ -21,7 +21,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 import trainc
-from trainc.lsp import answers
+from trainc.lsp import hover_and_actions
 from trainc.lsp.completion import complete
 from trainc.lsp.outline import Outline, OutlineField
 from trainc.lsp.project import OpenProject
@@ -125,7 +125,7 @@ def server() -> TraincServer:
     new.feature(lsp.TEXT_DOCUMENT_REFERENCES)(_references)
     new.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[" ", ":"]))(_completion)
     new.feature(lsp.TEXT_DOCUMENT_CODE_LENS)(_lenses)
-    kinds = [lsp.CodeActionKind.QuickFix, answers.FIX_ALL]
+    kinds = [lsp.CodeActionKind.QuickFix, hover_and_actions.FIX_ALL]
     new.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(kinds))(_actions)
     new.feature(lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT, lsp.TextDocumentContentOptions([SCHEME]))(_content)
     for command, view in COMMANDS.items():
@@ -194,7 +194,7 @@ def _files_changed(ls: TraincServer, params: lsp.DidChangeWatchedFilesParams) ->
 
 async def _hover(ls: TraincServer, params: lsp.HoverParams) -> lsp.Hover | None:
     path = ls.project.path(params.text_document.uri)
-    return None if path is None else await ls.run(answers.hover, ls.project, path, params.position)
+    return None if path is None else await ls.run(hover_and_actions.hover, ls.project, path, params.position)
 
 
 async def _completion(ls: TraincServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem] | None:
@@ -204,12 +204,12 @@ async def _completion(ls: TraincServer, params: lsp.CompletionParams) -> list[ls
 
 async def _lenses(ls: TraincServer, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
     path = ls.project.path(params.text_document.uri)
-    return None if path is None else await ls.run(answers.lenses, ls.project, path)
+    return None if path is None else await ls.run(hover_and_actions.lenses, ls.project, path)
 
 
 async def _actions(ls: TraincServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
     path = ls.project.path(params.text_document.uri)
-    return None if path is None else await ls.run(answers.actions, ls.project, path, params)
+    return None if path is None else await ls.run(hover_and_actions.actions, ls.project, path, params)
 
 
 async def _definition(ls: TraincServer, params: lsp.DefinitionParams) -> list[lsp.Location] | None:

@@ -48,18 +48,18 @@ def hover(project: OpenProject, path: str, position: lsp.Position) -> lsp.Hover 
     document = project.outline(path, at.line)
     field = document.at(at.line, at.character)
     if field is not None:
-        parts |= dict.fromkeys(filter(None, _of_field(project, path, document, field)))
+        parts |= dict.fromkeys(filter(None, _about_field(project, path, document, field)))
     if not parts:
         return None
     text = "\n\n---\n\n".join(parts)
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text))
 
 
-def _of_field(project: OpenProject, path: str, document: Outline, field: OutlineField) -> Iterator[str]:
+def _about_field(project: OpenProject, path: str, document: Outline, field: OutlineField) -> Iterator[str]:
     node = schema_at(project, path, document, field.path)
     yield "\n\n".join(filter(None, (f"`{_text_of(field.path)}`", described(node) if node is not None else "")))
     if document.kind in RUNTIMES:
-        yield _of_runtime(project, path, document, field.path)
+        yield _about_runtime(project, path, document, field.path)
     else:
         rows: dict[str, list[str]] = {}
         for environment, job in project.jobs(path, document):
@@ -74,7 +74,7 @@ def _of_field(project: OpenProject, path: str, document: Outline, field: Outline
         yield _list("Quota:", _rows_of_queues(project, document))
 
 
-def _of_runtime(project: OpenProject, path: str, document: Outline, field: Path) -> str:
+def _about_runtime(project: OpenProject, path: str, document: Outline, field: Path) -> str:
     """Return what a field of a runtime sets, and the TrainJobs that override it."""
     jobs = [
         job
@@ -204,7 +204,7 @@ def actions(project: OpenProject, path: str, params: lsp.CodeActionParams) -> li
             kind = project.outline(path, shown.range.start.line).kind
             found.append(_action(f"Disable {each.id} for this {kind}", shown, {project.uri(path): [edit]}))
     if any(_is_safe(each) for each in project.found.get(path, ())):
-        text = _fixed(project, path)
+        text = _fixed_text(project, path)
         whole = lsp.Range(lsp.Position(0, 0), lsp.Position(project.text(path).count("\n") + 1, 0))
         all_fixes = lsp.WorkspaceEdit({project.uri(path): [lsp.TextEdit(whole, text)]})
         found.append(lsp.CodeAction("Fix all safe problems in this file", FIX_ALL, edit=all_fixes))
@@ -235,7 +235,7 @@ def _is_safe(diagnostic: trainc.Diagnostic) -> bool:
     return fix is not None and fix.is_safe
 
 
-def _fixed(project: OpenProject, path: str) -> str:
+def _fixed_text(project: OpenProject, path: str) -> str:
     """Return the text of a file after all safe fixes, each of which may lead to another one."""
     text = project.text(path)
     for _ in range(MOST_PASSES):
