@@ -52,7 +52,7 @@ class OpenProject:
     def path(self, uri: str) -> str | None:
         """Return the path of a file below the root; None for any other document."""
         path = to_fs_path(uri)
-        if path is None:
+        if path is None or not os.path.isabs(path):  # a path of Windows has a drive
             return None
         below = os.path.relpath(os.path.realpath(path), self.root)
         return None if below == os.curdir or below.split(os.sep)[0] == os.pardir else below

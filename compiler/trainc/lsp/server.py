@@ -12,6 +12,7 @@ import functools
 import logging
 import os
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
@@ -38,7 +39,7 @@ COMMANDS: Final = {"trainc.showJobSet": "jobset", "trainc.showPods": "pods", "tr
 PAUSE: Final = 0.05
 """The seconds without a change before a file is checked."""
 IDLE: Final = 0.4
-"""The seconds before all files are checked."""
+"""The least seconds without a change before all files are checked."""
 WATCHED: Final = ("**/*.yaml", "**/*.yml", "**/*.json")
 SETTLED: Final = "trainc/settled"
 """A request that is answered when all files are checked: a program may then read the diagnostics."""
@@ -54,6 +55,8 @@ class TraincServer(LanguageServer):
         self.shown = ShownDocuments(virtual=False)
         self.worker = ThreadPoolExecutor(1, "trainc")
         self.waiting: asyncio.Task[None] | None = None
+        self.took = 0.0
+        """The seconds of the last check of all files."""
 
     @property
     def project(self) -> OpenProject:
@@ -83,8 +86,11 @@ class TraincServer(LanguageServer):
             await asyncio.sleep(PAUSE)
             if self.project.is_job(path):
                 await self._publish(lambda project: project.check_file(path))
-                await asyncio.sleep(IDLE)
+                # A change that arrives during the check waits for its end.
+                await asyncio.sleep(max(IDLE, 2 * self.took))
+        begin = time.monotonic()
         await self._publish(OpenProject.check)
+        self.took = time.monotonic() - begin
         await self._refresh()
 
     async def _refresh(self) -> None:
