@@ -22,7 +22,7 @@ COMPILE = $(BIN)/python -m compileall -q compiler
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow test-floors test-cluster test-release audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
-.PHONY: bench bench-imports bench-instructions bench-sessions bench-stages
+.PHONY: bench bench-editing bench-imports bench-instructions bench-sessions bench-stages
 
 demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
@@ -112,7 +112,7 @@ bench: $(VENV)/.dev-installed
 	$(BIN)/python bench/run.py $(BENCH)
 
 # Profiles: a cold start by module, the hot path in instructions, a job by stage. BENCH has options.
-bench-imports bench-instructions bench-sessions bench-stages: $(VENV)/.dev-installed
+bench-editing bench-imports bench-instructions bench-sessions bench-stages: $(VENV)/.dev-installed
 	$(COMPILE)
 	$(BIN)/python bench/$(@:bench-%=%).py $(BENCH)
 
