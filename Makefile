@@ -81,15 +81,16 @@ lint: $(VENV)/.dev-installed
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/codespell
 
-# Rewrite the outputs of one golden case and its row in the gallery: make golden CASE=cpu-ranks
+# Rewrite the outputs of one golden case, and the pages that show it: make golden CASE=cpu-ranks
 golden: $(VENV)/.dev-installed
 	@test -f "golden/$(CASE)/input.yaml" || { echo "usage: make golden CASE=NAME, with an existing golden/NAME/input.yaml" >&2; exit 2; }
-	$(BIN)/python scripts/make_gallery.py
 	$(BIN)/pytest -n 0 --snapshot-update --disable-warnings tests/golden/test_golden.py -k "[$(CASE)]"
+	$(BIN)/python scripts/make_gallery.py
 
 # Rewrite every generated list, golden output and snapshot from trainc's current output. Read the diff before you commit it.
 snapshots: $(VENV)/.dev-installed
 	$(BIN)/python scripts/make_diagnostics.py
+	$(BIN)/pytest -n auto --snapshot-update tests/golden/test_golden.py
 	$(BIN)/python scripts/make_gallery.py
 	$(BIN)/python scripts/make_releases.py
 	$(BIN)/pytest -n auto --snapshot-update

@@ -7,7 +7,8 @@ Reads    all modules in compiler/, for the ids that they declare, and diagnostic
 Writes   schemas/diagnostics.json: the lint rules, and the module that declares each id;
          schemas/trainc/Settings.json: the lint rules that `lint.disable` allows;
          docs/diagnostics.md: a table for each admission phase, with each id's title and a link to its page;
-         diagnostics/<id>.md: how to turn off a lint rule, above the other ids.
+         diagnostics/<id>.md: below the title, the severity, the stage, the fix, and how to turn off a lint rule; links
+         to the pages of other ids.
          With --check it writes nothing and exits 1 if a file is out of date. If an id has no page, it writes nothing,
          names the missing page and exits 1.
 
@@ -21,6 +22,7 @@ import ast
 import json
 import re
 import sys
+import textwrap
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,7 +35,7 @@ from trainc.reports import catalogue
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.base.declarations import Declaration, Phase
+    from trainc.base.declarations import Declaration, Phase, Severity
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DECLARING: Final = ("Declaration", "check", "lint_rule")
@@ -51,7 +53,10 @@ reason, a wrong and a right example. `trainc explain wrong-type` prints the same
 cluster's admission phases: an early fault fails at `kubectl apply`, a late one fails long after the apply.
 
 The column "fix" shows whether `trainc validate --fix` repairs at least some of the faults: `safe` by itself, `unsafe`
-with `--unsafe-fixes`. [Fixes](commands.md#fixes) describes both.
+with `--unsafe-fixes`. [Fixes](commands/validate.md#fixes) describes both.
+
+The rules under [Lint](#lint) report jobs that the cluster accepts and that probably fail, wait or waste resources. Each
+can be turned off, for a project, for files or for a job: its page says how. Errors under other headings cannot.
 """
 HEADINGS: Final[dict[Phase, tuple[str, str]]] = {
     "read": ("Parsing", "kubectl fails before it sends a request"),
@@ -64,17 +69,40 @@ HEADINGS: Final[dict[Phase, tuple[str, str]]] = {
     "kueue": ("Kueue webhook", "`kubectl apply` of the JobSet fails in a cluster with Kueue"),
     "queue": ("Kueue", "the JobSet exists, but it stays suspended; only its Workload shows the reason"),
     "job": ("Jobs and pods", "the JobSet exists, but its pods are never created"),
-    "lint": ("Lint", "the cluster accepts it"),
+    "lint": ("Lint", "the objects are accepted"),
 }
 """The heading of each phase, and how a fault shows in the cluster."""
-TURN_OFF: Final = """\
-Turn it off: `lint: {{disable: [{id}]}}`
-in `trainc.yaml` or, on the TrainJob or its runtime, the annotation
-`trainc.dev/lint-ignore: {id}`.
-"""
-WRITTEN: Final = re.compile(r"\nTurn it off: [^\n]*\n(?:[^\n]+\n)*")
+BY: Final[dict[Phase, str]] = {
+    "read": "kubectl or the API server reports when it parses the text",
+    "schema": "the API server reports, from the kind's schema",
+    "runtime": "Trainer's runtime webhook reports",
+    "trainjob": "Trainer's TrainJob webhook reports",
+    "build": "the Trainer controller reports after the TrainJob is stored",
+    "jobset-schema": "the API server reports, from JobSet's schema, when the controller creates the JobSet",
+    "jobset": "JobSet's webhook reports when the controller creates the JobSet",
+    "kueue": "Kueue's webhook reports at `kubectl apply` of the JobSet",
+    "queue": "Kueue reports in the condition `QuotaReserved` of the JobSet's Workload",
+    "job": "the API server reports when JobSet creates the Jobs",
+    "lint": "only trainc reports",
+}
+"""The component of the cluster that reports a fault, by admission phase."""
+SEVERITIES: Final[dict[Severity, str]] = {"error": "An error", "warning": "A warning", "note": "A note"}
+FIXES: Final = {
+    "": "It has no automatic fix.",
+    "safe": "`trainc validate --fix` repairs at least some cases.",
+    "unsafe": "`trainc validate --fix --unsafe-fixes` repairs at least some cases.",
+}
+TURN_OFF: Final = (
+    "Turn it off with `lint: {{disable: [{id}]}}` in `trainc.yaml`, or with the annotation "
+    "`trainc.dev/lint-ignore: {id}` on the TrainJob or its runtime."
+)
+WIDTH: Final = 80
+"""The number of columns of a page, which a terminal shows, too."""
+TITLE: Final = re.compile(r"# ([a-z-]+): (.+)")
+CODE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+MENTION: Final = re.compile(r"(?<!\[)`([a-z-]+)`")
 SEE_ALSO: Final = "\nSee also: "
-OWN: Final = ("trainc only", "the cluster accepts it, or never receives it")
+OWN: Final = ("trainc only", "the objects are accepted, or never sent")
 
 
 def declared_in(root: Path) -> dict[str, str]:
@@ -111,12 +139,12 @@ def settings(text: str, known: dict[str, Declaration]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-def page_text(known: dict[str, Declaration]) -> str:
+def index_page(known: dict[str, Declaration], titles: dict[str, str]) -> str:
     """Return the documentation page."""
     parts = [INTRODUCTION]
     for heading, effect, ids in sections(known.values()):
-        rows = "".join(row_of(known[id]) for id in ids)
-        head = "| id | title | fix |\n|---|---|---|\n"
+        rows = "".join(row_of(known[id], titles[id]) for id in ids)
+        head = "| id | title | severity | fix |\n|---|---|---|---|\n"
         parts.append(f"## {heading}\n\nIn the cluster: {effect}.\n\n{head}{rows}")
     return "\n".join(parts)
 
@@ -125,34 +153,76 @@ def sections(known: Iterable[Declaration]) -> Iterator[tuple[str, str, list[str]
     """Yield heading, effect and ids of each phase that has any; the ids that only trainc reports come last."""
     ids: dict[Phase | None, list[str]] = {}
     for declared in known:
-        ids.setdefault(None if declared.trainc_only else declared.phases[0], []).append(declared.id)
+        phase = None if declared.trainc_only else declared.phases[0]
+        ids.setdefault("lint" if "lint" in declared.phases else phase, []).append(declared.id)
     for phase in PHASES:
         if phase in ids:
             yield *HEADINGS[phase], ids[phase]
     yield *OWN, ids[None]
 
 
-def row_of(declared: Declaration) -> str:
-    """Return one row: the id, which is an anchor and a link to its page, the title, and the fix."""
-    id, warning = declared.id, " (warning)" if declared.severity == "warning" else ""
+def row_of(declared: Declaration, title: str) -> str:
+    """Return one row: the id, which is an anchor and a link to its page, the title, the severity and the fix."""
+    id = declared.id
     anchor = f'<a id="{id}"></a>[`{id}`](../diagnostics/{id}.md)'
-    return f"| {anchor} | {declared.title}{warning} | {declared.fix or 'no fix'} |\n"
+    return f"| {anchor} | {title} | {declared.severity} | {declared.fix or 'no fix'} |\n"
 
 
-def with_turn_off(page: str, declared: Declaration) -> str:
-    """Return a page with the paragraph on how to turn off a lint rule; that of another id has none."""
-    text, see_also, others = WRITTEN.sub("", page).partition(SEE_ALSO)
-    added = f"\n{TURN_OFF.format(id=declared.id)}" if "lint" in declared.phases else ""
-    return f"{text}{added}{see_also}{others}"
+def title_of(id: str, page: str) -> str:
+    """Return the title of a page. Raise ValueError for a page that does not begin with `# ID: TITLE`."""
+    found = TITLE.match(page)
+    if found is None or found[1] != id:
+        raise ValueError(f'diagnostics/{id}.md: the first line must be "# {id}: " and a title')
+    return found[2]
+
+
+def with_facts(page: str, declared: Declaration) -> str:
+    """Return a page with the paragraph of facts below its title, and with links to the pages that it names."""
+    heading, _, text = page.partition("\n\n")
+    if text.startswith(tuple(SEVERITIES.values())):
+        _, _, text = text.partition("\n\n")
+    return f"{heading}\n\n{facts(declared)}\n\n{linked(text, declared.id)}"
+
+
+def facts(declared: Declaration) -> str:
+    """Return severity, component, stages, fix, and how to turn off the diagnostic."""
+    stages = " or ".join(f"`{phase}`" for phase in declared.phases)
+    by = "only trainc reports" if declared.trainc_only else BY[declared.phases[0]]
+    off = "It cannot be turned off." if declared.severity == "error" else "`--quiet` hides it."
+    if "lint" in declared.phases:
+        off = TURN_OFF.format(id=declared.id)
+    text = f"{SEVERITIES[declared.severity]} that {by} (stage {stages}). {FIXES[declared.fix]} {off}"
+    whole = re.sub("`[^`]*`", lambda code: code[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(whole, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")
+
+
+def linked(text: str, own: str) -> str:
+    """Return a text with links to the pages of the ids that it names outside examples.
+
+    An id of one word is also a word of YAML or English. It is a link only in the list of related pages.
+    """
+    parts = CODE.split(text)
+    for index in range(0, len(parts), 2):
+        prose, see_also, related = parts[index].partition(SEE_ALSO)
+        prose = MENTION.sub(lambda word: link_to(word[1]) if "-" in word[1] and word[1] != own else word[0], prose)
+        parts[index] = prose + see_also + MENTION.sub(lambda word: link_to(word[1]), related)
+    return "".join(parts)
+
+
+def link_to(word: str) -> str:
+    """Return a link to the page of an id; another word as code."""
+    return f"[`{word}`]({word}.md)" if (ROOT / "diagnostics" / f"{word}.md").exists() else f"`{word}`"
 
 
 def outputs(modules: dict[str, str]) -> dict[Path, str]:
     """Return the texts of the generated files by path."""
     known = {id: catalogue.declarations(import_module(module))[id] for id, module in modules.items()}
+    pages = {id: (ROOT / "diagnostics" / f"{id}.md").read_text(encoding="utf-8") for id in known}
+    titles = {id: title_of(id, page) for id, page in pages.items()}
     text = (ROOT / SETTINGS).read_text(encoding="utf-8")
-    lists = {INDEX: index(modules, known), SETTINGS: settings(text, known), PAGE: page_text(known)}
-    pages = {Path("diagnostics", f"{id}.md"): declared for id, declared in known.items()}
-    return lists | {path: with_turn_off((ROOT / path).read_text(encoding="utf-8"), pages[path]) for path in pages}
+    lists = {INDEX: index(modules, known), SETTINGS: settings(text, known), PAGE: index_page(known, titles)}
+    return lists | {Path("diagnostics", f"{id}.md"): with_facts(page, known[id]) for id, page in pages.items()}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -9,8 +9,9 @@ Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3S
 Writes   schemas/<dialect>/<Kind>.json: draft 2020-12, with the x-kubernetes-* keywords that the API server evaluates.
          With --check it writes nothing and exits 1 if a file is out of date.
 
-Repeated subschemas are written once, under $defs; those of Training Operator's kinds in one file. The status has no
-subschema, because the API server drops it on creation. The same input gives the same bytes.
+A release without a folder in CRDS_DIR is left as it is. Repeated subschemas are written once, under $defs; those of
+Training Operator's kinds in one file. The status has no subschema, because the API server drops it on creation. The
+same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -315,13 +316,18 @@ def files(crds: Path) -> Iterator[tuple[Path, str]]:
         crd: Tree = json.loads(structure.read_text(encoding="utf-8"))
         return crd
 
+    found = {path.name for path in crds.iterdir()}
     for dialect, (release, kinds) in RELEASES.items():
-        for kind in kinds:
+        for kind in kinds if release in found else ():
             yield TARGET / dialect / f"{kind}.json", make(read(release, kind), release)
     for dialect, (release, kinds) in OPERATOR_KINDS.items():
+        if release not in found:
+            continue
         for name, text in make_together(crds, dialect, release, kinds):
             yield TARGET / f"{name}.json", text
     release = RELEASES["trainer-2.0"][0]
+    if release not in found:
+        return
     for dialect, crd in before_trainer(read(release, "TrainJob"), read(release, "TrainingRuntime")).items():
         yield TARGET / dialect / "TrainJob.json", make(crd, DERIVED[dialect])
 
@@ -352,6 +358,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("crds", type=Path, help="the folder with <release>/<Kind>.json")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
     args = parser.parse_args(argv)
+    releases = [release for release, _ in (*RELEASES.values(), *OPERATOR_KINDS.values())]
+    if not any((args.crds / release).is_dir() for release in releases):
+        parser.error(f"{args.crds} has no folder with the name of a release, such as {releases[0]}")
     return write_or_check(Path(__file__).name, ROOT, files(args.crds), check=args.check)
 
 

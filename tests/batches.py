@@ -42,6 +42,8 @@ def in_batches(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None
                 try:
                     test(**{**fixtures, **own})
                 except (Exception, pytest.fail.Exception) as failure:
+                    if isinstance(failure, AssertionError):
+                        failure.args = (f"{case.id}: {failure}",)  # pytest's summary has no notes
                     failure.add_note(f"in the case {case.id}")
                     failures.append(failure)
             if len(failures) == 1:

@@ -124,6 +124,6 @@ def only_built_in(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 GOLDEN_CASES = sorted(
     path.parent.name
     for path in (Path(__file__).parents[1] / "golden").glob("*/expected.yaml")
-    if not path.parent.name.startswith("jobset-")
+    if not path.parent.name.startswith(("jobset-", "environment-"))
 )
-"""The golden cases that compile; a JobSet of the input is copied as it is."""
+"""The golden cases that compile without an option; a JobSet of the input is copied as it is."""

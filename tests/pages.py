@@ -6,18 +6,20 @@ Returns  sections with their blocks, the files and commands of a block, and the 
 Each section (`##`) runs from top to bottom in a new git repository.
 
 1. A `console` block has commands after `$ ` (a trailing backslash continues a command) and all their output. A line
-   `...` matches any lines, and `...` at the end of a line matches the rest of it. `$ cat FILE` shows a new file.
+   `...` matches any lines, and `...` at the end of a line, but not `]...`, matches the rest of it. `$ cat FILE` shows
+   a new file.
 2. A block that begins with a path in a comment, such as `# jobs/finetune.yaml`, is that file. If the path is in
    `integrations/`, the block is a part of that file.
 3. The `pycon` and `python` blocks of a section are one session.
 4. A section starts with the files of the repository that it links to and that an example names. The sentence "Run the
    commands in [FOLDER]" starts it with a copy of the folder, and "This section continues from [HEADING]" with the
-   result of another section. At the top of a page, both apply to all of its sections.
+   result of another section, of this page or of another one. At the top of a page, both apply to all of its sections.
 5. A `sh` block is not run. Use it only for commands that need a cluster, a registry or a package index: `NOT_RUN` in
    `contracts/test_documentation.py` lists them with the reason.
 
-`make snapshots` writes the new output of commands whose output has no `...`. `contracts/test_pages.py` checks command
-lines in prose, the synopses, links, tables, and the names of code in docs/architecture.md;
+`make snapshots` writes the new output of commands whose output has no `...`, such as the options of a page of
+docs/commands. `contracts/test_pages.py` checks command lines in prose, links, tables, the length of pages, and the
+names of code in docs/architecture.md;
 `contracts/test_reference.py` compares tables with the code.
 """
 
@@ -31,12 +33,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[1]
-GENERATED: Final = ("docs/diagnostics.md", "docs/gallery.md")
-"""Pages without examples, which scripts write."""
 PAGES: Final = tuple(
     sorted(
         path.relative_to(ROOT).as_posix()
-        for pattern in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "examples/*/README.md")
+        for pattern in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "examples/*/README.md")
         for path in ROOT.glob(pattern)
     )
 )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         utf16_range,
     )
     from trainc.api.public_results import CompiledJob, Documents, FieldOrigin, JobRuntime, Result, SetField
-    from trainc.api.reviews import ChangedField, ChangedJob, ChangedObject, Review, diff
+    from trainc.api.reviews import ChangedField, ChangedJob, ChangedObject, ReviewResult, diff
     from trainc.api.views import Rewriting, built_in_runtimes, graph_of, migrate, pods_of, queues_of, schema, upgrade
     from trainc.base.releases import __version__
     from trainc.budget import OverBudgetError
@@ -58,7 +58,7 @@ __all__ = [
     "QuickFix",
     "Related",
     "Result",
-    "Review",
+    "ReviewResult",
     "Rewriting",
     "Session",
     "SetField",
@@ -90,7 +90,7 @@ _HOME = {
         "trainc.api.compiling": "Session check compile",
         "trainc.api.editors": "FileEdit QuickFix Utf16Range address_of code_point fix_of page_of path_at utf16_range",
         "trainc.api.public_results": "CompiledJob Documents FieldOrigin JobRuntime Result SetField",
-        "trainc.api.reviews": "ChangedField ChangedJob ChangedObject Review diff",
+        "trainc.api.reviews": "ChangedField ChangedJob ChangedObject ReviewResult diff",
         "trainc.api.views": "Rewriting built_in_runtimes graph_of migrate pods_of queues_of schema upgrade",
         "trainc.base.releases": "__version__",
         "trainc.budget": "OverBudgetError",

@@ -16,7 +16,7 @@ from trainc.diagnostics import Diagnostic, Error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", trainc_only=True)
+OVER_BUDGET: Final = Declaration("over-budget", ("read",), trainc_only=True)
 
 Unit = Literal[
     "input bytes",  # of all files and git objects that are parsed

@@ -88,6 +88,6 @@ def test_what_is_counted_is_what_is_read(application: Path) -> None:
 
 
 def test_the_documentation_says_how_much() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "gitops.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "argo-cd.md").read_text()
     limits = f"at most {MOST_BYTES >> 20} MiB of manifests and runtimes in at most {MOST_FILES:,} files"
     assert limits in page

@@ -1,4 +1,4 @@
-"""Tests of the jobs in a repository that `trainc init` has created: docs/python.md shows this file."""
+"""Tests of the jobs in a repository that `trainc init` has created: docs/unit-tests.md shows this file."""
 
 import pytest
 

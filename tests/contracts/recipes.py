@@ -271,7 +271,7 @@ RECIPES: Final = (
         {
             File(module("cli")): "graph",
             COMMANDS: "upgrade",
-            Text("docs/commands.md", "\n## `{}`\n"): "secret",
+            File(("docs/commands/{}.md",)): "secret",
             Text("tests/unit/test_*.py", 'run("{}"', by='`run("{}"'): "schema",
         },
     ),
@@ -284,7 +284,7 @@ RECIPES: Final = (
             Defines(module("emit"), ("parts",)): "yaml",
             FORMATS: "json",
             Text("tests/unit/test_emit_round_trip.py", '"{}": ', by="`READERS`"): "json",
-            Text("docs/commands.md", "`--format {}`", heading="`build`"): "json",
+            Text("docs/commands/build.md", "`--format {}`"): "json",
         },
     ),
     Recipe(
@@ -298,7 +298,7 @@ RECIPES: Final = (
             READER: "sarif",
             File(("tests/reports/formats/{}-faults.txt",)): "github",
             Text("docs/reports.md", "`{}`"): "junit",
-            Text("docs/commands.md", "`{}`", heading="`validate`"): "gitlab",
+            Text("docs/commands/validate.md", "`{}`"): "gitlab",
         },
         frozenset({("text", READER), ("json", READER)}),
     ),
@@ -340,7 +340,7 @@ RECIPES: Final = (
             UNIT_TEST: "pytorchjob",
             RECORDINGS: "pytorchjob",
             Manifest("golden/legacy-*/input.yaml", has_kind, ("golden cases `legacy-<case>`",)): "pytorchjob",
-            Text("docs/legacy.md", "(../golden/legacy-{}"): "pytorchjob",
+            Text("docs/legacy*.md", "(../golden/legacy-{}", by="`docs/legacy.md`"): "pytorchjob",
         },
         frozenset({("mlkubejob", RECORDINGS)}),
     ),
@@ -369,11 +369,11 @@ RECIPES: Final = (
     Recipe(
         "A golden case",
         "<case>",
-        both(named("golden/*"), found(r"\(\.\./golden/([^)]*)\)", "docs/gallery.md")),
+        both(named("golden/*/"), found(r"^\| \[[^]]*\]\(([^)]*)\)", "golden/README.md")),
         {
             File(("golden/{}/input.yaml",)): "cpu-ranks",
             File(("golden/{}/expected.yaml", "golden/{}/expected.txt")): "deadline",
-            Text("docs/gallery.md", "(../golden/{})"): "sweep",
+            Text("golden/README.md", "]({})"): "sweep",
         },
     ),
     Recipe(
@@ -381,7 +381,7 @@ RECIPES: Final = (
         "<tool>",
         named("integrations/*"),
         {
-            Text("docs/gitops.md", "integrations/{}"): "kpt",
+            Text("docs/*.md", "integrations/{}", by="page in `docs/`"): "kpt",
             Text("tests/*/*.py", '/ "{}"', by="test"): "kustomize",
         },
     ),

@@ -18,7 +18,7 @@ from trainc.kubernetes.trees import get
 from trainc.pipeline.checks.jobset.update import WHILE_SUSPENDED
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "gitops.md").read_text()
+PAGE = (ROOT / "docs" / "argo-cd.md").read_text()
 ARGOCD = ROOT / "integrations" / "argocd"
 APPLICATION = yaml.safe_load((ARGOCD / "application.yaml").read_text())
 SPEC = APPLICATION["spec"]
@@ -42,7 +42,7 @@ def test_the_parameters_are_valid() -> None:
 
 
 def test_the_page_has_the_parameters_of_the_plugin() -> None:
-    table = PAGE.partition("### Parameters")[2].partition("Set them in")[0]
+    table = PAGE.partition("## Parameters")[2].partition("Set them in")[0]
     rows = dict(re.findall(r"^\| `(.+?)` \| (.+?) \|", table, re.MULTILINE))
     values = {
         "paths": "array of paths",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from contracts.steps import parsed, walk
+from files import write
 
 import trainc
 
@@ -101,13 +102,23 @@ def changed(tree: Any) -> None:
         tree[key] = "changed"
 
 
+def in_threads(count: int, run: Callable[[int, Barrier], set[str]]) -> list[set[str]]:
+    """Return the results of a function of an index in as many threads, which switch as often as possible."""
+    barrier, interval = Barrier(count), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(count) as pool:
+            return list(pool.map(lambda index: run(index, barrier), range(count)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
 def test_two_compilations_at_once_share_no_tree() -> None:
     """Two threads compile similar projects, and each changes the objects of its results."""
     paths = [str(GOLDEN / name / "input.yaml") for name in ("llm-finetune-4x8", "cpu-ranks")]
     expected = [json.dumps(trainc.compile(path).objects) for path in paths]
-    barrier, interval = Barrier(len(paths)), sys.getswitchinterval()
 
-    def compiled(index: int) -> set[str]:
+    def compiled(index: int, barrier: Barrier) -> set[str]:
         found = set()
         for _ in range(12):
             barrier.wait(60)
@@ -117,10 +128,53 @@ def test_two_compilations_at_once_share_no_tree() -> None:
                 changed(each)
         return found
 
-    sys.setswitchinterval(1e-5)
-    try:
-        with ThreadPoolExecutor(len(paths)) as pool:
-            outputs = list(pool.map(compiled, range(len(paths))))
-    finally:
-        sys.setswitchinterval(interval)
-    assert outputs == [{text} for text in expected]
+    assert in_threads(len(paths), compiled) == [{text} for text in expected]
+
+
+SETTINGS = (
+    """\
+environments: {prod: {namespace: ml, images: [{name: acme/train, newTag: v2}]}}
+trainerVersion: "2.3"
+patches: [{target: {kind: JobSet}, patch: {spec: {failurePolicy: {maxRestarts: 3}}}}]
+""",
+    """\
+environments: {prod: {namespace: nlp, images: [{name: acme/train, newTag: v9}]}}
+trainerVersion: "2.1"
+fieldValidation: warn
+lint: {disable: [no-gang]}
+namePrefix: team-
+""",
+)
+FAULTY = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: mnist}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer:
+    numNodes: 2
+    image: acme/train:v1
+    unknown: 1
+    resourcesPerNode: {requests: {nvidia.com/gpu: 4}, limits: {nvidia.com/gpu: 8}}
+"""
+FAULTLESS = FAULTY.replace("    unknown: 1\n", "").replace("requests: {nvidia.com/gpu: 4}, ", "")
+
+
+@pytest.mark.parametrize("job", [FAULTLESS, FAULTY], ids=["objects", "diagnostics"])
+def test_two_projects_at_once_have_their_own_settings(job: str, tmp_path: Path) -> None:
+    """One text in two folders, with other settings, releases and patches: a thread each, 50 times."""
+    for index, settings in enumerate(SETTINGS):
+        write(tmp_path / f"{index}" / "trainc.yaml", settings)
+        write(tmp_path / f"{index}" / "mnist.yaml", job)
+
+    def outputs(index: int, times: int, barrier: Barrier) -> set[str]:
+        found = set()
+        for _ in range(times):
+            barrier.wait(60)
+            result = trainc.compile(tmp_path / f"{index}", environment="prod")
+            found.add(json.dumps([result.objects, [str(each) for each in result.diagnostics]]))
+        return found
+
+    expected = [outputs(index, 1, Barrier(1)) for index in range(len(SETTINGS))]
+    assert expected[0] != expected[1]
+    assert in_threads(len(SETTINGS), lambda index, barrier: outputs(index, 50, barrier)) == expected

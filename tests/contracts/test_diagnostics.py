@@ -32,6 +32,11 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.stem for path in (ROOT / "diagnostics").iterdir())
 BESIDE = ("no-gang", "no-resources")
 """Lint rules that are off because they apply to many examples of other diagnostics."""
+NAMES = re.compile(
+    r"--gang|\.gitattributes|Argo|ConfigMap|Flux|JAX|Job|JobSet|Kueue|Q?LoRA|MPI|TFJob|TensorFlow|TrainJob|Trainer|Training"
+    r"|Volcano's|Windows"
+)
+"""The first words of titles that are not in lower case."""
 EXAMPLE = re.compile(r"^(Wrong|Right):\n\n```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 JOB = """\
@@ -571,12 +576,38 @@ def test_a_page_has_its_parts(id: str) -> None:
     text = page(id)
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     assert text.endswith("\n")
-    assert not text.startswith(("#", "\n", "Wrong"))
-    assert [line for line in prose.splitlines() if len(line) > 80] == []
+    assert [line for line in prose.splitlines() if len(line) > 80 and not line.startswith(("# ", "See also: "))] == []
     assert list(examples(id)) == ["Wrong", "Right"]
-    assert ("\nTurn it off: " in prose) is ("lint" in ENTRIES[id].phases)
+    heading, facts, rule, _ = text.split("\n\n", 3)
+    title = heading.removeprefix(f"# {id}: ")
+    assert len(title) <= 64
+    assert title[0].islower() or NAMES.fullmatch(title.split()[0])
+    assert not re.search(r"^(the|an?) |[.!?]$|`", title)
+    assert re.sub(r"\W", "", title.lower()) != id.replace("-", "")
+    assert not rule.startswith("Wrong")
+    declared, words = ENTRIES[id], " ".join(facts.split())
+    is_lint = "lint" in declared.phases
+    assert words.split()[1] == declared.severity
+    assert ("only trainc reports" in words) is (declared.trainc_only or is_lint)
+    assert re.findall(r"`([a-z-]+)`", words.partition("(stage ")[2].partition(")")[0]) == [*declared.phases]
+    assert ("`trainc validate --fix`" in words) is (declared.fix == "safe")
+    assert ("`trainc validate --fix --unsafe-fixes`" in words) is (declared.fix == "unsafe")
+    assert ("Turn it off with `lint: " in words) is is_lint
+    assert ("It cannot be turned off." in words) is (declared.severity == "error" and not is_lint)
     related = prose.partition("\nSee also: ")[2]
     assert [other for other in re.findall(r"`([^`]+)`", related) if other not in ENTRIES] == []
+
+
+@in_batches("id", [pytest.param(id, id=id) for id in PAGES])
+def test_a_page_links_to_the_pages_that_it_names(id: str) -> None:
+    text = (ROOT / "diagnostics" / f"{id}.md").read_text()
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    named = re.findall(r"(?<!\[)`([a-z-]+)`", prose)
+    related = re.findall(r"`([^`]+)`", prose.partition("\nSee also: ")[2])
+    links = re.findall(r"\[`([^`]+)`\]\(([^)]*)\)", prose)
+    assert [name for name in named if name in ENTRIES and ("-" in name or name in related) and name != id] == []
+    assert [target for name, target in links if target != f"{name}.md" or name not in ENTRIES] == []
+    assert "](" not in page(id)
 
 
 @pytest.mark.parametrize("id", shown_as("yaml"))
@@ -605,7 +636,7 @@ def test_the_right_example(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: P
 @pytest.mark.parametrize("id", [id for id in shown_as("yaml") if "lint" in ENTRIES[id].phases])
 def test_a_rule_can_be_turned_off_as_its_page_says(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = examples(id)["Wrong"][1]
-    setting, annotation = re.findall(r"`(lint: .*?|trainc\.dev/.*?)`", page(id).partition("\nTurn it off: ")[2])
+    setting, annotation = re.findall(r"`(lint: .*?|trainc\.dev/.*?)`", page(id).split("\n\n")[1])
     assert yaml.safe_load(setting) == {"lint": {"disable": [id]}}
     write_manifest(id, text, tmp_path, monkeypatch, disabled=[id])
     assert f'"{id}"' not in run("validate", "manifest.yaml", "--format", "json").out

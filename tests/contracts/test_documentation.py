@@ -39,8 +39,10 @@ NOT_RUN: Final = {
     "flux": "needs a cluster",
     "gh": "downloads a release",
     "helm": "needs a chart; test_kubectl.py runs the pipeline with a recorded answer",
-    "kubectl": "needs a cluster; tests/cluster and test_kubectl.py run the commands of docs/gitops.md",
+    "kubectl": "needs a cluster; tests/cluster and test_kubectl.py run the commands of the pages",
     "pip": "needs a package index; tests/release installs the packages",
+    "trainc diff --live": "starts kubectl, which needs a cluster; tests/cluster runs it",
+    "uvx": "needs a package index; tests/release runs it with the wheel",
     "trainc runtimes pull": "starts kubectl, which needs a cluster; tests/cluster and test_kubectl.py run it",
 }
 """The commands that are not run, each with the reason. A `sh` block has one of them; any other block is a console."""
@@ -48,8 +50,10 @@ MAY_BE_MISSING: Final = ("kustomize", "kpt")
 """The programs without which the sections that use them are skipped."""
 IN: Final = re.compile(r"\b[Rr]un\b[^.:;]{0,80}? in(?: a git repository of)? \[[^\]]*\]\((?P<folder>[^)#]+)\)")
 """The sentence that names the folder whose files a section starts with."""
-AFTER: Final = re.compile(r"\b[Cc]ontinues? from \[[^\]]*\]\(#(?P<anchor>[^)]+)\)")
-"""The sentence that names the section from which a section continues."""
+AFTER: Final = re.compile(r"\b[Cc]ontinues? from \[[^\]]*\]\((?P<page>[^)#]*)#?(?P<anchor>[^)]*)\)")
+"""The sentence that names the section from which a section continues; without an anchor, the begin of a page."""
+ANY: Final = re.compile(r"(?<!\])\.\.\.$", re.M)
+"""The end of a line that matches any text; that of the synopsis `[PATH]...` is itself."""
 SPECIAL: Final = re.compile(r"[|<>&;$`*?(){}~!\\#\[\n]")
 """Unquoted characters that need a shell."""
 
@@ -148,7 +152,7 @@ class Example:
         printed = self.shell.run(command)
         if re.fullmatch(pattern(expected), printed):
             return
-        if self.update and "..." not in expected:
+        if self.update and not ANY.search(expected):
             shown = (ROOT / page).read_text()
             line = f"$ {command}\n" if f"$ {command}\n{expected}" in shown else f"$ {command} -->\n"
             replace(ROOT / page, line + expected, line + printed)
@@ -162,7 +166,7 @@ def pattern(expected: str) -> str:
     for line in expected.splitlines():
         if line.strip() == "...":
             lines.append(r"(?:.*\n)*?")
-        elif line.endswith("..."):
+        elif ANY.search(line):
             lines.append(re.escape(line.removesuffix("...")) + r".*\n")
         else:
             lines.append(re.escape(line) + r"\n")
@@ -174,13 +178,18 @@ def start(section: Section) -> tuple[Section | None, str]:
 
     The begin of the page has the defaults of all sections.
     """
-    first, *_ = everything = [*sections(section.page)]
+    first, *_ = sections(section.page)
     for stated in (section, first):
         prose = " ".join(line for _, line in stated.prose)
         if found := IN.search(prose):
             return None, os.path.normpath(os.path.join(os.path.dirname(section.page), found["folder"]))
         if found := AFTER.search(prose):
-            (previous,) = [each for each in everything if anchor(each.title) == found["anchor"]]
+            page = (
+                os.path.normpath(os.path.join(os.path.dirname(section.page), found["page"]))
+                if found["page"]
+                else section.page
+            )
+            (previous,) = [each for each in sections(page) if anchor(each.title) == found["anchor"]]
             return (None if previous == section else previous), ""
     return None, ""
 

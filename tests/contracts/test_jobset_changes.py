@@ -1,4 +1,4 @@
-"""The table of JobSet changes in docs/gitops.md agrees with the recorded answers of the real code.
+"""The table of JobSet changes in docs/update-a-jobset.md agrees with the recorded answers of the real code.
 
 For each field, the table has the effect of a change while the JobSet runs and while it is suspended. The recorded
 changes, and trainc's own classification of a change of each field, must match the table.
@@ -26,8 +26,8 @@ from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.passes.store import with_defaults
 
 ROOT = Path(__file__).parents[2]
-SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("\n## Update a JobSet\n")[2].partition("\n## ")[0]
-TABLE = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", SECTION.partition("There are three ways")[0], re.MULTILINE)[1:]
+SECTION = (ROOT / "docs" / "update-a-jobset.md").read_text()
+TABLE = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", SECTION.partition("\n## Name suffix hash\n")[0], re.MULTILINE)[1:]
 POD = "spec.replicatedJobs.template.spec.template"
 """The path of a pod template, without the job index."""
 OTHERS = "all others"

@@ -1,4 +1,4 @@
-"""kpt runs `trainc krm`: the text of docs/gitops.md, tested with the real kpt in a copy of the example.
+"""kpt runs `trainc krm`: the text of docs/kpt.md, tested with the real kpt in a copy of the example.
 
 Requires `kpt` on the PATH; otherwise the tests are skipped.
 """

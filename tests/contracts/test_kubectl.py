@@ -1,4 +1,4 @@
-"""The commands of docs/gitops.md that need a cluster, tested as far as possible without one.
+"""The commands of the pages that need a cluster, tested as far as possible without one.
 
 The real kubectl runs on files only (`--local`): it applies a patch to an object like the cluster's, and parses the
 manifests that would be applied. The flags of `flux` are compared with its source, and the name of the built image with
@@ -6,8 +6,8 @@ its uses. Requires `kubectl` on the PATH; otherwise its tests are skipped.
 
 **An integration**. Copy from `integrations/flux`.
 1. Put its files in `integrations/<tool>/`.
-2. Write a section in `docs/gitops.md` with examples. `test_kubectl.py` contains the commands that need
-   a cluster.
+2. Write a page in `docs/` with examples, and list it in `docs/README.md`. `test_kubectl.py` contains the commands that
+   need a cluster.
 3. Write a test that runs the tool itself or its linter. Schemas of other projects are in `tests/contracts/crds`,
    each with its source. `tests/argocd/test_server.py` runs Argo CD's own plugin server through `cmp-harness` from
    the PATH, and is skipped if `cmp-harness` is missing. `tests/argocd/sidecar.py` performs the steps of the
@@ -32,9 +32,13 @@ from running import run
 ROOT = Path(__file__).parents[2]
 ARGOCD = ROOT / "integrations" / "argocd"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGE = (ROOT / "docs" / "gitops.md").read_text()
-BEFORE, PIN, AFTER = re.split(r"^(## Pin the cluster's runtimes\n.*?)(?=^## )", PAGE, flags=re.MULTILINE | re.DOTALL)
-SCRIPTS = BLOCK.findall(BEFORE + AFTER)
+DOCS = ROOT / "docs"
+PIN = (DOCS / "pin-runtimes.md").read_text()
+SCRIPTS = [
+    script
+    for page in ("first-project", "flux", "argo-cd")
+    for script in BLOCK.findall((DOCS / f"{page}.md").read_text())
+]
 COMMANDS = [shlex.split(line) for script in SCRIPTS for line in script.replace("\\\n", " ").splitlines()]
 IMAGE = "registry.example.com/trainc-argocd:0.1.0"
 FLAGS = {

@@ -1,4 +1,4 @@
-"""kustomize runs `trainc krm`, in a copy of the example of docs/gitops.md, whose consoles test_documentation.py runs.
+"""kustomize runs `trainc krm`, in a copy of the example of docs/kustomize.md, whose consoles run, too.
 
 Requires `kustomize` on the PATH; otherwise the tests are skipped.
 """

@@ -34,7 +34,7 @@ def modules(folder: Path) -> set[str]:
 
 def test_each_format_of_a_graph_has_a_file_and_an_entry() -> None:
     assert modules(PACKAGE / "explain" / "graph") == set(GRAPHS)
-    page = (ROOT / "docs" / "commands.md").read_text()
+    page = (ROOT / "docs" / "commands" / "graph.md").read_text()
     assert [form for form in GRAPHS if f"`{form}`" not in page] == []
 
 

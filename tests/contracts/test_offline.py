@@ -1,4 +1,4 @@
-"""Only `trainc runtimes pull` starts kubectl: `build`, `validate`, `cmp` and `krm` start no program and open no socket.
+"""Only `runtimes pull` and `diff --live` start kubectl: `build`, `validate`, `cmp` and `krm` open no socket.
 
 `make lint` forbids the imports (contract "offline"). Here the commands run with an audit hook that ends the process at
 the first attempt, and with a kubectl on the PATH that leaves a trace.

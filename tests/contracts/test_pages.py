@@ -1,8 +1,9 @@
-"""The pages are correct beside their examples: command lines in prose, synopses, links, tables, names of code."""
+"""The pages are correct beside their examples: command lines in prose, links, tables, lengths, names of code."""
 
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence, Set
@@ -20,7 +21,15 @@ from trainc.cli.common.group import COMMANDS, cli
 from trainc.pipeline.stages import STAGES
 
 PACKAGE: Final = ROOT / "compiler" / "trainc"
-REFERENCE: Final = "docs/commands.md"
+INDEX: Final = "docs/README.md"
+REFERENCE: Final = frozenset(
+    posixpath.normpath(f"docs/{target.partition('#')[0]}")
+    for section in sections(INDEX)
+    if section.title == "Reference"
+    for _, target in links(section)
+)
+"""The pages that readers search instead of reading them."""
+MOST_LINES: Final = {"README.md": 110}
 MOST_WORDS: Final = 40
 """The maximum number of words in a cell of a table; more are a list or a section."""
 LINE: Final = re.compile(rf"(?:^|\b)trainc (?P<words>(?:{'|'.join(COMMANDS)})\b[^|<>&;)\n]*)")
@@ -28,7 +37,7 @@ LINE: Final = re.compile(rf"(?:^|\b)trainc (?P<words>(?:{'|'.join(COMMANDS)})\b[
 WHOLE: Final = re.compile(r"trainc (?P<words>[a-z][^<>&;]*?)(?: {2,}.*| [|<>&;].*)?")
 """A command line that is a code span, or a line of an indented block, in which a description follows it."""
 OTHER_OPTIONS: Final = {
-    "kubectl": ("--force-conflicts", "--validate"),
+    "kubectl": ("--force-conflicts",),
     "paddle.distributed.launch": ("--host", "--rank"),
     "programs in a job": ("--password",),
     "the operators of legacy jobs": ("--gang-scheduler-name",),
@@ -76,7 +85,7 @@ def fault(line: str) -> str:
 
 
 def command_lines(section: Section) -> Iterator[tuple[int, str]]:
-    """Yield the command lines of a section: in code spans and blocks, but not the synopses of the reference."""
+    """Yield the command lines of a section: in code spans and blocks."""
     for number, span in spans(section):
         if match := WHOLE.fullmatch(span) or LINE.search(span):
             yield number, match["words"]
@@ -84,7 +93,7 @@ def command_lines(section: Section) -> Iterator[tuple[int, str]]:
         lines = block.text.replace("\\\n", " ").splitlines()
         if block.language != SYNOPSIS:
             yield from ((block.line, match["words"]) for line in lines if (match := LINE.search(line)))
-        elif section.page != REFERENCE:
+        else:
             shown = (WHOLE.fullmatch(line) for line in lines)
             yield from ((block.line, match["words"].replace("|", " ")) for match in shown if match)
 
@@ -134,38 +143,30 @@ def test_a_fault(line: str, reason: str) -> None:
     assert bool(found) is bool(reason)
 
 
-def synopses() -> dict[tuple[str, ...], str]:
-    """Return the synopsis of each command in the reference; `cmp discover|parameters` is that of two."""
-    found: dict[tuple[str, ...], str] = {}
-    known = set(leaves())
-    for section in sections(REFERENCE):
-        names: list[tuple[str, ...]] = []
-        for block in section.blocks:
-            for line in block.text.splitlines() if block.language == SYNOPSIS else ():
-                if (words := line.split())[0] == "trainc":
-                    both = [(words[1], each) for each in words[2].split("|")] if words[2:] else []
-                    names = [name for name in both if name in known] or [(words[1],)]
-                for name in names:
-                    found[name] = f"{found.get(name, '')}{line}\n"
-    return found
-
-
 @pytest.mark.parametrize("name", [*leaves()], ids=" ".join)
-def test_a_synopsis_has_all_options(name: tuple[str, ...]) -> None:
-    options = [each for each in resolved(name)[0].params if isinstance(each, click.Option) and not each.hidden]
-    text = synopses()[name]
-    shown = re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", text)
-    by_flag = {flag: max(option.opts, key=len) for option in options for flag in option.opts}
-    assert {by_flag.get(flag, flag) for flag in shown} == {max(option.opts, key=len) for option in options}
-    for option in options:
-        part = re.search(
-            rf"\[(?:[^\]]*\|)?(?:{'|'.join(option.opts)})(?![\w-])(?P<value>(?:[^\[\]]|\[[^\]]*\])*)\](?P<more>\.\.\.)?",
-            text,
-        )
-        assert part is not None, option.opts
-        assert bool(part["more"]) is option.multiple, option.opts
-        if isinstance(option.type, click.Choice):
-            assert part["value"].split("|") == [f" {option.type.choices[0]}", *option.type.choices[1:]], option.opts
+def test_the_page_of_a_command_has_its_help(name: tuple[str, ...]) -> None:
+    page = f"docs/commands/{name[0]}.md"
+    shown = [command for section in sections(page) for block in section.blocks for command, _ in block.commands()]
+    assert f"trainc {' '.join(name)} --help" in shown
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_length_of_a_page(page: str) -> None:
+    """Only a page of the reference is longer: the index lists them."""
+    most = MOST_LINES.get(page, 300)
+    assert page in REFERENCE or len((ROOT / page).read_text().splitlines()) <= most
+
+
+def test_the_index_lists_every_page() -> None:
+    """The pages of a folder, such as docs/commands, are those of an index of its own."""
+    listed = {target.partition("#")[0] for section in sections(INDEX) for _, target in links(section)}
+    there = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert {target for target in listed if not target.startswith("../")} == there | {"commands/README.md"}
+
+
+def test_the_index_of_commands_lists_every_command() -> None:
+    listed = [target for section in sections("docs/commands/README.md") for _, target in links(section)]
+    assert [name for name in COMMANDS if listed.count(f"{name}.md") != 1] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

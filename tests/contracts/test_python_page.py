@@ -1,4 +1,4 @@
-"""docs/python.md has every public name, and its unit test has types. test_documentation.py runs the examples."""
+"""docs/python.md has every public name, and the unit test of docs/unit-tests.md has types. Their examples run, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ EXAMPLE = Path(__file__).with_name("example_of_jobs.py")
 
 
 def test_the_unit_test_has_types() -> None:
-    (shown,) = (block for section in sections(PAGE) for block in section.blocks if block.file == "test_jobs.py")
+    (shown,) = (
+        block for section in sections("docs/unit-tests.md") for block in section.blocks if block.file == "test_jobs.py"
+    )
     assert EXAMPLE.read_text().partition('"""\n\n')[2] == shown.text.partition("\n")[2]
 
 

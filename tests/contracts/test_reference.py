@@ -40,12 +40,12 @@ def names(cell: str) -> list[str]:
 
 
 def test_the_exit_codes() -> None:
-    listed = [int(code) for code, _ in rows("docs/commands.md", "Exit codes", "| code | meaning |")]
+    listed = [int(code) for code, _ in rows("docs/commands/README.md", "Exit codes", "| code | meaning |")]
     assert listed == sorted(value for value in vars(codes).values() if isinstance(value, int))
 
 
 def test_the_stages_of_explain() -> None:
-    text = " ".join(line.strip() for _, line in section("docs/commands.md", "`explain`").prose)
+    text = " ".join(line.strip() for _, line in section("docs/commands/explain.md", "Fields and stages").prose)
     sentence = text.partition("The stages are, in order, ")[2].partition("cluster sets).")[0]
     listed = names(re.sub(r"\([^)]*\)", "", sentence))
     assert listed == [stage.__name__ for stage in STAGES if stage.__name__ not in WRITE_NOTHING]
@@ -57,21 +57,21 @@ def number(text: str) -> int:
 
 
 def test_the_budgets() -> None:
-    cells = [*rows("docs/commands.md", "Budgets", "| unit | `ci` | `default` | counts |")]
+    cells = [*rows("docs/budgets.md", "", "| unit | `ci` | `default` | counts |")]
     assert {unit: number(most) for unit, most, _, _ in cells} == CI.limits
     assert {unit: number(most) for unit, _, most, _ in cells} == DEFAULT.limits
 
 
 def test_the_fields_of_the_krm_function() -> None:
     schema = json.loads((ROOT / "schemas" / "trainc" / "TrainJobCompiler.json").read_text())
-    listed = [name for cell, _ in rows("docs/commands.md", "`krm`", "| field | meaning |") for name in names(cell)]
+    listed = [name for cell, _ in rows("docs/commands/krm.md", "", "| field | meaning |") for name in names(cell)]
     fields = schema["properties"]["spec"]["properties"]
     assert sorted(listed) == sorted(fields)
     assert sorted(fields) == sorted(["paths", *(row.field for row in ROWS if row.field)])
 
 
 def test_the_parameters_of_the_plugin() -> None:
-    listed = [names(cell)[0] for cell, *_ in rows("docs/gitops.md", "Argo CD", "| name | value | effect |")]
+    listed = [names(cell)[0] for cell, *_ in rows("docs/argo-cd.md", "Parameters", "| name | value | effect |")]
     assert sorted(listed) == sorted(PARAMETERS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from importlib import metadata
 from pathlib import Path
+from typing import Final
 
 import pytest
 from lock import requirements
@@ -16,7 +17,7 @@ PIPELINES = [
     *sorted((ROOT / ".github" / "workflows").iterdir()),
     ROOT / "action.yml",
     ROOT / "integrations" / "github" / "trainc.yaml",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 IMAGES = [
     ROOT / "integrations" / "argocd" / "Dockerfile",
@@ -79,8 +80,26 @@ def _applies(requirement: Requirement) -> bool:
 @pytest.mark.parametrize("file", PIPELINES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_actions_are_pinned_by_commit_with_their_tag(file: Path) -> None:
     for line in re.findall(r"^\s*-?\s*uses: (.*)$", file.read_text(), re.MULTILINE):
-        if not line.startswith(("./", "OWNER/")):
+        if not line.startswith(("./", "<your-organization>/trainc@<commit>")):
             assert re.fullmatch(r"[\w.-]+(/[\w.-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
+
+
+NAMES: Final = re.compile(
+    r"pip install '?\"?trainc|(?<!--from \. )(?<!\w)(?:uvx|pipx run) trainc|OWNER/|trainc\[secret\]"
+)
+"""Names of packages and repositories that are not ours: an installation starts from a clone."""
+
+
+def test_no_text_names_a_package_that_does_not_exist() -> None:
+    texts = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "diagnostics").glob("*.md")]
+    programs = [*(ROOT / "compiler").rglob("*.py"), *(ROOT / "templates").rglob("*.*")]
+    programs += [file for file in (ROOT / "integrations").rglob("*") if file.is_file()]
+    found = [
+        f"{file.relative_to(ROOT)}: {name[0]}"
+        for file in (*texts, *programs)
+        for name in NAMES.finditer(file.read_text())
+    ]
+    assert found == []
 
 
 def test_an_action_has_one_version() -> None:

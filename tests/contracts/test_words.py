@@ -113,7 +113,7 @@ def without_code(text: str) -> str:
 
 def pages() -> Iterator[Passage]:
     """Yield the Markdown pages."""
-    for pattern in ("*.md", "docs/*.md", "diagnostics/*.md", "bench/README.md", "templates/**/*.md"):
+    for pattern in ("*.md", "docs/**/*.md", "diagnostics/*.md", "bench/README.md", "templates/**/*.md"):
         for path in sorted(ROOT.glob(pattern)):
             yield Passage(path, 1, without_code(path.read_text()))
 

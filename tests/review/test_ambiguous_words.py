@@ -13,7 +13,7 @@ import pytest
 from committing import commit, copy_repository, git
 from running import Done, run
 
-FORMATS = ("text", "markdown", "html", "json")
+from trainc.cli.common.options import REVIEWS
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def review(old: str, *more: str, new: str = "HEAD") -> Done:
 @pytest.mark.parametrize("planted", ["refs/tags/origin/main", "refs/heads/origin/main"])
 def test_a_revision_that_several_refs_match(planted: str) -> None:
     git("update-ref", planted, "HEAD")
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review("origin/main", "--format", form)
         assert (done.code, done.out) == (2, "")
         said = (
@@ -127,7 +127,7 @@ def test_git_does_not_search_for_a_repository(project: Path, monkeypatch: pytest
     git("add", "--all", "--force")
     git("commit", "--quiet", "--message", "A bare repository")
     monkeypatch.chdir("jobs")
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "main..HEAD", "-r", "../runtimes", "--format", form, "--", ".")
         assert done.code == 0
         assert "other.py" in done.out

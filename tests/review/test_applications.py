@@ -12,7 +12,8 @@ from environments import JOB
 from files import write
 from running import run
 
-FORMATS = ("text", "markdown", "json", "html")
+from trainc.cli.common.options import REVIEWS
+
 SETTINGS = "sources: [jobs]\nenvironments: {dev: {namespace: ml-dev}, prod: {namespace: ml}}\n"
 PARAMETERS = "plugin: {{parameters: [{{name: environment, string: {}}}]}}\n"
 APPLICATION = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {0}}}\n"
@@ -48,7 +49,7 @@ def data(sides: str = "main..HEAD") -> Any:
     return json.loads(review("json", sides))
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REVIEWS)
 @pytest.mark.parametrize(
     "path", ["jobs/.argocd-source.yaml", "jobs/dev/.argocd-source-prod.yaml", ".argocd-source-x.yaml"]
 )
@@ -72,10 +73,10 @@ def test_parameters_are_values_without_secrets() -> None:
         ("variable API_TOKEN", "changed"),
         ("kustomize", "added"),
     ]
-    assert not any("abc" in review(form) or "xyz" in review(form) for form in FORMATS)
+    assert not any("abc" in review(form) or "xyz" in review(form) for form in REVIEWS)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REVIEWS)
 @pytest.mark.parametrize("has_applications", [False, True])
 def test_a_job_that_moves_between_folders(form: str, has_applications: bool) -> None:
     if has_applications:
@@ -103,7 +104,7 @@ def test_important_objects_of_a_move_are_never_cut() -> None:
     commit_base()
     Path("jobs/dev").rename("jobs/prod")
     commit()
-    for form in FORMATS:
+    for form in REVIEWS:
         out = review(form)
         assert all(f"p{number}" in out for number in range(20))
 
@@ -115,7 +116,7 @@ def test_another_name_in_a_folder_is_no_move() -> None:
     assert "nothing changes" in run("diff", "main..HEAD", "--", "jobs").out
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REVIEWS)
 @pytest.mark.parametrize("passthrough", ["", "passthrough: true\n"])
 def test_the_status_of_a_copied_object(form: str, passthrough: str) -> None:
     write("trainc.yaml", SETTINGS + passthrough)
@@ -125,7 +126,7 @@ def test_the_status_of_a_copied_object(form: str, passthrough: str) -> None:
     assert "Token" in review(form)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REVIEWS)
 @pytest.mark.parametrize(
     ("metadata", "more"), [(", labels: {x: y}", ""), ("", "binaryData: {x: aGk=}\n"), ("", "  other: value\n")]
 )
@@ -136,7 +137,7 @@ def test_the_rest_of_a_config_map_that_holds_runtimes(form: str, metadata: str, 
     assert "ConfigMap" in review(form)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REVIEWS)
 def test_a_settings_file_with_many_settings_does_not_hide_another_one(
     form: str,
 ) -> None:

@@ -12,9 +12,9 @@ from files import write
 from plugin import generate
 from running import Done, run
 
+from trainc.cli.common.options import REVIEWS
 from trainc.files.output_marks import first_line
 
-FORMATS = ("text", "markdown", "json", "html")
 MARK = first_line("TrainJob", "", "evil")
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -63,7 +63,7 @@ def test_a_marked_file_with_a_trainjob_is_an_error_of_every_command() -> None:
     write("jobs/team/evil.yaml", MARK + JOB)
     write("jobs/team/.trainc-outputs", '{"outputs": ["evil.yaml"]}\n')
     commit()
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review(form)
         assert (done.code, done.out) == (1, "")
         assert "HEAD:jobs/team/evil.yaml:3:7: error[marked-source]: TrainJob in a file" in done.err
@@ -92,7 +92,7 @@ def test_a_kustomization_claims_only_files_below_its_folder(where: str) -> None:
     write(f"{where}/kustomization.yaml", f"patches: [{{path: {up}evil.yaml}}]\n")
     write("jobs/team/evil.yaml", JOB)
     commit()
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review(form)
         assert (done.code, "evil" in done.out) == (0, True)
     assert "added evil [dev, prod]" in review().out
@@ -186,7 +186,7 @@ def test_a_command_that_only_a_checkout_has_is_an_error() -> None:
     jobset = yaml.safe_load(generate("jobs/team", "prod", "runtimes").out)
     [pods] = [each["template"]["spec"]["template"] for each in jobset["spec"]["replicatedJobs"]]
     assert pods["spec"]["containers"][0]["args"][1:2] == ["evil"]
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review(form)
         assert (done.code, done.out) == (1, "")
         assert "error[checkout-attribute]: the attribute working-tree-encoding=UTF-7 changes this file" in done.err
@@ -208,7 +208,7 @@ def test_a_binding_by_hand_in_the_output_folder_is_listed_and_stops_a_build(is_i
     for words in (("build",), ("build", "--check"), ("build", "jobs", "-o", "rendered")):
         done = run(*words)
         assert (done.code, "rendered/prod/evil.yaml: error[output-unexpected]" in done.err) == (1, True), words
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "main...HEAD", "--format", form, "--", "rendered")
         assert (done.code, "ClusterRoleBinding" in done.out, "evil" in done.out) == (0, True, True)
 
@@ -236,12 +236,12 @@ def test_settings_of_a_folder_are_in_force_in_a_review_of_the_root(path: str, ru
     write(path, settings)
     commit()
     assert "evil/x" in generate(str(Path(path).parent), "prod", "runtimes").out
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review(form)
         assert (path in done.out, "evil/x" in shown(done)) == (True, True)
     write(path, settings.replace("evil/x", "evil/y"))
     commit()
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "HEAD~1...HEAD", "--format", form, "--exit-code", "--", "jobs", "runtimes")
         assert (done.code, path in done.out, "evil/y" in shown(done)) == (3, True, True)
 
@@ -254,7 +254,7 @@ def test_a_runtime_of_the_settings_of_a_folder_is_compared() -> None:
     git("branch", "--force", "main")
     write("jobs/team/own/team-torch.yaml", runtime.replace("pytorch/pytorch", "evil/x"))
     commit()
-    for form in FORMATS:
+    for form in REVIEWS:
         for paths in ((), ("jobs",), ("jobs", "runtimes")):
             done = run("diff", "main...HEAD", "--review-config", "main", "--format", form, "--", *paths)
             assert "evil/x" in shown(done), done.err
@@ -270,7 +270,7 @@ def test_a_new_job_is_compiled_with_the_settings_of_its_folder() -> None:
     commit()
     assert generate("jobs/team", "prod", "runtimes").out.count("hostNetwork: true") == 2
     assert run("build", "jobs", "--env", "prod", "-o", "-").out.count("hostNetwork: true") == 2
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review(form)
         assert "evil" in shown(done)
         assert ("hostNetwork" in done.out) == (form == "html")  # the other formats only name an added object
@@ -284,7 +284,7 @@ def shown(done: Done) -> str:
 def test_a_copy_of_the_settings_in_another_folder_is_an_error() -> None:
     write("jobs/trainc.yaml", Path("trainc.yaml").read_text())
     commit()
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review(form)
         assert (done.code, done.out) == (1, "")
         assert "error[runtime-not-found]" in done.err

@@ -10,7 +10,8 @@ from committing import commit, git
 from files import write
 from running import run
 
-FORMATS = ("text", "markdown", "html", "json")
+from trainc.cli.common.options import REVIEWS
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -61,7 +62,7 @@ NO_CHANGE = [
 def test_an_attribute_that_changes_a_file_is_an_error(project: Path, attributes: str) -> None:
     Path(".gitattributes").write_text(f"*.yaml {attributes}\n")
     commit()
-    for form in FORMATS:
+    for form in REVIEWS:
         code, err = review("--format", form)
         assert code == 1
         shown = CHANGES[attributes]

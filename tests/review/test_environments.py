@@ -82,7 +82,7 @@ trainc.yaml:10: setting environments.prod.images[ghcr.io/acme/app].newTag: v1.4.
     spec.replicatedJobs[node].template.spec.template.spec.containers[node].image: ghcr.io/acme/app:v1.4.2 -> \
 ghcr.io/acme/app:v1.5.0
 
-How to deliver what the cluster rejects: docs/gitops.md#update-a-jobset
+How to deliver what the cluster rejects: docs/update-a-jobset.md
 """
     )
     assert run("diff", "--env", "dev").out.startswith("HEAD -> the working tree\n1 setting changed\n")

@@ -12,9 +12,9 @@ from committing import commit, copy_repository, git
 from files import write
 from running import run
 
+from trainc.cli.common.options import REVIEWS
 from trainc.review.commits import git_objects
 
-FORMATS = ("text", "markdown", "html", "json")
 BETWEEN = "# The lines between two edits, so that both merge.\n" * 8
 
 
@@ -72,7 +72,7 @@ def merged(branch: str, *options: str) -> None:
 
 
 def test_the_base_is_compared_with_the_merge(project: Path) -> None:
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "main...branch", "--format", form, "--", "jobs")
         assert (done.code, done.err) == (0, "")
         assert "numNodes" in done.out
@@ -87,7 +87,7 @@ def test_the_first_line_names_the_merge(project: Path) -> None:
 def test_with_two_merge_bases_a_fix_that_the_merge_takes_back_is_shown(project: Path) -> None:
     criss_cross()
     assert len(git("merge-base", "--all", "main", "branch").split()) == 2
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "main...branch", "--format", form, "--", "jobs")
         assert (done.code, done.err) == (0, "")
         assert "train:2" in done.out
@@ -111,7 +111,7 @@ def test_a_conflict_names_the_files(project: Path) -> None:
     git("checkout", "--quiet", "main")
     for number in range(7):
         written(job_text("train:4", name=f"job-{number}"), f"jobs/{number}.yaml")
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "main...branch", "--format", form, "--", "jobs")
         assert (done.code, done.out) == (1, "")
         files = "jobs/0.yaml, jobs/1.yaml, jobs/2.yaml, jobs/3.yaml, jobs/4.yaml and 3 more"
@@ -150,19 +150,19 @@ def test_an_older_git_compares_with_the_merge_base(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old_git(tmp_path, monkeypatch)
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "main...branch", "--format", form, "--", "jobs")
         why = "git is older than 2.38"
         assert FIRST_LINES[form].format(old=f"merge base of main and branch ({why})", new="branch") in done.out
         assert "spec.trainer.numNodes: 1 -> 2" in done.out or form != "text"
     criss_cross()
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "main...branch", "--format", form, "--", "jobs")
         assert (done.code, done.out) == (2, "")
         assert "main and branch have 2 merge bases, and cannot be merged (git is older than 2.38)" in done.err
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REVIEWS)
 def test_a_shallow_clone_compares_with_the_merge_base(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:

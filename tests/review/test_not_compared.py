@@ -13,7 +13,8 @@ from environments import JOB
 from files import write
 from running import Done, run
 
-FORMATS = ("text", "markdown", "json", "html")
+from trainc.cli.common.options import REVIEWS
+
 SETTINGS = "sources: [jobs]\noutput: rendered\n"
 MARK = "# Compiled by trainc from TrainJob a. Do not edit; run trainc build.\n# Source: ../jobs/a.yaml\n"
 ROLE = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: admin}\n"
@@ -78,7 +79,7 @@ def test_an_added_file(path: str, text: str, reason: str) -> None:
     commit()
     [(file, change, why, _)] = rows()
     assert (file, change, why) == (path, "added", reason)
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review(form)
         assert "1 not compared" in done.out
         assert "nothing changes" not in done.out
@@ -172,7 +173,7 @@ def test_a_submodule() -> None:
         git("commit", "--quiet", "--message", "A submodule")
         assert rows(sides="HEAD~1..HEAD") == [(module, change, reason, "")]
         assert rows(sides="HEAD..HEAD") == []
-    for form in FORMATS:
+    for form in REVIEWS:
         assert "1 not compared" in review(form).out
 
 
@@ -280,7 +281,7 @@ def test_kept_files_are_listed_one_by_one() -> None:
     reason = "keep leaves it in the output folder"
     kept = ["rendered/flux/.b.yaml", "rendered/flux/a.yaml", "rendered/kustomization.yaml"]
     assert rows() == [(path, "added", reason, "") for path in kept]
-    for form in FORMATS:
+    for form in REVIEWS:
         assert "3 not compared" in review(form).out
     write("trainc.yaml", SETTINGS)
     write("rendered/kustomization.yaml", CLAIM)
@@ -316,7 +317,7 @@ def test_documents_of_a_rendered_folder_that_are_no_objects() -> None:
 def test_a_submodule_in_a_rendered_folder_is_an_error() -> None:
     git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},rendered/vendor")
     git("commit", "--quiet", "--message", "A submodule")
-    for form in FORMATS:
+    for form in REVIEWS:
         done = review(form, paths=("rendered",))
         assert (done.code, done.out) == (1, "")
         assert "HEAD:rendered/vendor: error[unreadable]: is a submodule" in done.err

@@ -11,7 +11,8 @@ import pytest
 from committing import commit, copy_repository, git
 from running import Done, run
 
-FORMATS = ("text", "markdown", "html", "json")
+from trainc.cli.common.options import REVIEWS
+
 TEAM = Path("jobs/team/trainc.yaml")
 SETTINGS = "environments: {prod: {namespace: team}}\nruntimes: {paths: [../../runtimes]}\n"
 IMAGE = "images: [{name: pytorch/pytorch, newName: team/x}]\n"
@@ -65,7 +66,7 @@ def test_a_changed_setting_of_a_folder() -> None:
     on_branch()
     TEAM.write_text(SETTINGS + IMAGE.replace("team/x", "evil/x"))
     commit("Another image")
-    for form in FORMATS:
+    for form in REVIEWS:
         assert "evil/x" in text(form)
         assert "evil/x" in text(form, "--", "jobs")
     assert fields() == [(str(TEAM), "images[pytorch/pytorch].newName")]

@@ -42,7 +42,7 @@ class PullRequestPage(Page):
     folder = FOLDER
 
 
-def reviewed(case: str) -> trainc.Review:
+def reviewed(case: str) -> trainc.ReviewResult:
     """Return the review of a pull request on the repository of the current folder."""
     PULL_REQUESTS[case]()
     found = trainc.diff(options=trainc.Options(name_suffix_hash=case == "name-suffix-hash"))

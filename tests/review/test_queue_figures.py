@@ -11,7 +11,8 @@ from committing import commit, git
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
-FORMATS = ("text", "markdown", "html", "json")
+from trainc.cli.common.options import REVIEWS
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -87,7 +88,7 @@ def settings(text: str) -> None:
     job("third", 1)
 
 
-@pytest.mark.parametrize("form", FORMATS[:3])
+@pytest.mark.parametrize("form", [each for each in REVIEWS if each != "json"])
 def test_requests_beyond_the_quota_are_marked(form: str) -> None:
     shown = review(form).replace("`", "")
     assert "100 of 64 nvidia.com/gpu exceeds the quota" in shown
@@ -99,7 +100,7 @@ def test_the_quota_in_json() -> None:
     assert figures() == [{"kind": "ClusterQueue", "name": "research", "resources": [resource]}]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REVIEWS)
 def test_requests_within_the_quota_are_not_marked(form: str) -> None:
     job("second", 4)
     shown = review(form).replace("`", "")
@@ -121,7 +122,7 @@ def test_clusters_have_their_own_quotas() -> None:
         assert f"ClusterQueue research {where}: requests 104 of 64 nvidia.com/gpu exceeds the quota" in shown
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REVIEWS)
 def test_a_queue_whose_quota_is_unknown_says_nothing(form: str) -> None:
     Path("jobs/queues.yaml").write_text(queue("other") + FLAVOR)
     assert "64 of" not in review(form)

@@ -11,8 +11,9 @@ from environments import JOB
 from files import write
 from running import run
 
+from trainc.cli.common.options import REVIEWS
+
 SETTINGS = "sources: [jobs]\noutput: rendered\nenvironments: {prod: {namespace: ml}}\n"
-FORMATS = ("text", "markdown", "json", "html")
 JOBSET = """\
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -67,7 +68,7 @@ def test_every_file_that_kubectl_reads_is_compared(text: str, more: tuple[str, .
     commit()
     kind = "ClusterRoleBinding" if text == ROLE else "JobSet"
     assert sorted(added_objects(*more)) == [(kind, f"evil-{name}") for name in READ_BY_KUBECTL.values()]
-    for form in FORMATS:
+    for form in REVIEWS:
         shown = run("diff", "main..HEAD", "--format", form, *more, "--", "rendered").out
         assert [name for name in READ_BY_KUBECTL.values() if f"evil-{name}" not in shown.replace("<wbr>", "")] == []
 
@@ -132,7 +133,7 @@ def test_an_unreadable_file_of_the_new_side_is_an_error(path: str, text: str | N
         text = Path(path).read_text().replace("image:", "image: a\n                image:", 1)
     write(path, text)
     commit()
-    for form in FORMATS:
+    for form in REVIEWS:
         done = run("diff", "main..HEAD", "--format", form, "--", "rendered")
         assert (done.code, done.out) == (1, "")
         assert f"HEAD:{path}" in done.err

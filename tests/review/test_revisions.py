@@ -15,6 +15,8 @@ from committing import copy_repository, git
 from files import write_files
 from running import Done, run
 
+from trainc.cli.common.options import REVIEWS
+
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: ClusterTrainingRuntime
@@ -786,7 +788,7 @@ MODES = {"40755": "jobs", "0040000": "jobs", "140000": "jobs", "120777": "link",
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+@pytest.mark.parametrize("form", REVIEWS)
 def test_a_mode_is_read_as_git_reads_it(mode: str, form: str, project: Path, tmp_path: Path) -> None:
     """The mode 140000 is a submodule, as is that of every type that git does not know."""
     objects = {
@@ -828,7 +830,7 @@ WRONG_ENTRIES = {
 
 
 @pytest.mark.parametrize("case", WRONG_ENTRIES)
-@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+@pytest.mark.parametrize("form", REVIEWS)
 def test_an_entry_that_no_checkout_makes_is_an_error(case: str, form: str, project: Path) -> None:
     entries, message = WRONG_ENTRIES[case]
     file, tree = git("rev-parse", "main:jobs/finetune.yaml"), git("rev-parse", "main^{tree}")

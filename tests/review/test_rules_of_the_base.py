@@ -10,6 +10,8 @@ import pytest
 from committing import commit, git
 from running import Done, run
 
+from trainc.cli.common.options import REVIEWS
+
 JOB = Path("jobs/first-job.yaml")
 SETTINGS = """\
 sources: [jobs]
@@ -45,7 +47,7 @@ def on_branch() -> None:
     git("checkout", "--quiet", "-b", "branch")
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+@pytest.mark.parametrize("form", REVIEWS)
 def test_the_strictness_of_an_environment(form: str) -> None:
     settings(dev="{}", prod="{lint: {strict: true}}")
     on_branch()
@@ -81,7 +83,7 @@ def test_the_rules_of_an_environment() -> None:
         ("removed", disable.format("prod"), "no-gang", None),
         ("removed", disable.format("prod"), "image-version", None),
     }
-    assert done.out.count("changes what is reported") == 5
+    assert done.out.count("changes which warnings and errors are reported") == 5
 
 
 def test_a_new_environment_has_the_rules_of_the_file() -> None:

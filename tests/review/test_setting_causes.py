@@ -12,9 +12,9 @@ from committing import commit, git
 from running import Done, run
 
 from trainc import compilation
+from trainc.cli.common.options import REVIEWS
 from trainc.review import sides
 
-FORMATS = ("text", "markdown", "html", "json")
 JOB = Path("jobs/first-job.yaml")
 SETTINGS = Path("trainc.yaml")
 HASH = "delivery: {nameSuffixHash: true}"
@@ -78,7 +78,7 @@ def test_a_hash_in_the_names_is_a_new_object(before: str, after: str) -> None:
     assert {each["effect"] for each in found} == {"new-name"}
     names = [(each["renamedFrom"]["name"], each["name"]) for each in found]
     assert all(re.fullmatch(r"\w+-job-[a-z0-9]{8}", hashed) for hashed in (pair[bool(after)] for pair in names))
-    for form in FORMATS:
+    for form in REVIEWS:
         shown = without_markup(form)
         assert "under a new name: pruning stops the old ones" in shown
         assert "no object" not in shown
@@ -96,7 +96,7 @@ def test_the_paths_of_runtimes() -> None:
     [setting] = json.loads(done.out)["settings"]
     assert setting["field"] == "runtimes.paths[0]"
     assert setting["objects"] == []
-    for form in FORMATS:
+    for form in REVIEWS:
         assert "evil/x" in run("diff", "main...HEAD", "--format", form, "--", "jobs").out
 
 
@@ -105,7 +105,7 @@ def test_each_setting_is_the_cause_of_its_own_change() -> None:
     both = ["first-job", "team-job"]
     assert settings() == {"delivery.suspend": both, "labels.a": both}
     assert causes() == {"delivery.suspend": ["spec.suspend"], "metadata.labels.a": ["metadata.labels.a"]}
-    for form in FORMATS:
+    for form in REVIEWS:
         shown = without_markup(form)
         assert "no object" not in shown
         assert shown.index("delivery.suspend") < shown.index("labels.a")
@@ -174,7 +174,7 @@ def test_rows_of_environments_with_other_values_are_not_merged() -> None:
         ("dev",): (image, f"{name}:other"),
         ("prod",): (image.replace(name, "registry.example.com/torch"), "registry.example.com/torch:other"),
     }
-    for form in FORMATS:
+    for form in REVIEWS:
         assert without_markup(form).count("registry.example.com/torch:other") > 1
 
 
@@ -248,7 +248,7 @@ def test_an_object_without_a_cause_names_the_changed_settings() -> None:
     found = json.loads(review().out)["causes"]
     assert [row["settings"] for row in found if row["cause"] is None] == [["legacy.gang"]]
     assert [row["fields"] for row in found if row["cause"] is not None] == [["metadata.labels.a"]]
-    for form in FORMATS:
+    for form in REVIEWS:
         shown = without_markup(form)
         assert "ause unknown, the changed setting is legacy.gang" in shown or form == "json"
 

@@ -167,7 +167,10 @@ def test_a_changed_setting_changes_what_is_reported() -> None:
         Path(side).mkdir()
         Path(side, "job.yaml").write_text(JOB)
     Path("new/trainc.yaml").write_text("fieldValidation: warn\n")
-    assert "setting fieldValidation: warn is added\n  changes what is reported" in run("diff", "old", "new").out
+    assert (
+        "setting fieldValidation: warn is added\n  changes which warnings and errors are reported"
+        in run("diff", "old", "new").out
+    )
 
 
 def test_a_wrong_setting() -> None:

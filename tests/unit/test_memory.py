@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from batches import one_in_four
+from manifests import GOLDEN_CASES
 
 import trainc
 from trainc.kubernetes.trees import Memory, forget
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-JOBS = [path.parent.name for path in sorted(GOLDEN.glob("[a-t]*/input.yaml"))]
 
 
 def spoil(tree: Any) -> None:
@@ -25,7 +25,7 @@ def spoil(tree: Any) -> None:
             tree[key] = "spoilt"
 
 
-@pytest.mark.parametrize("job", one_in_four(JOBS))
+@pytest.mark.parametrize("job", one_in_four(GOLDEN_CASES))
 def test_objects_that_are_changed_do_not_come_again(job: str) -> None:
     path = str(GOLDEN / job / "input.yaml")
     text = trainc.render(trainc.compile([path]).objects)

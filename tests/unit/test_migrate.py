@@ -14,6 +14,7 @@ from files import write
 from running import Done, run
 from syrupy.assertion import SnapshotAssertion
 
+from trainc.rewriting import migration
 from trainc.rewriting.migration import report
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
@@ -100,6 +101,23 @@ spec:
         - {name: tensorflow, image: "acme/tf:v1", command: [python, train.py], resources: {limits: {cpu: 1}}}
   - {name: worker, replicas: 2, template: *template}
 """
+JAX = """\
+apiVersion: kubeflow.org/v1
+kind: JAXJob
+metadata: {name: mnist}
+spec:
+  jaxReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+          - name: jax
+            image: acme/jax:v2
+            command: [python, train.py]
+            ports: [{name: jaxjob-port, containerPort: 1234}]
+            env: [{name: AT, value: $(COORDINATOR_ADDRESS)}]
+"""
 ELASTIC = "spec:\n  elasticPolicy: {minReplicas: 1, maxReplicas: 4}\n  pytorch"
 
 
@@ -136,6 +154,7 @@ def errors(done: Done) -> list[str]:
         (named() + WORKERS, "policy"),
         (named(text=re.sub("replicas: .", NEVER, JOB + WORKERS)), "policy"),
         (named() + WORKERS.replace("pool: gpu", "pool: cpu"), "exact"),
+        (JAX, "policy"),
     ],
     ids=[
         "torchrun",
@@ -145,6 +164,7 @@ def errors(done: Done) -> list[str]:
         "equal roles",
         "equal roles that do not restart",
         "roles that differ",
+        "a variable of the user that reads one of the operator",
     ],
 )
 def test_the_first_form_that_keeps_behavior(text: str, form: str) -> None:
@@ -195,6 +215,36 @@ def test_jobs_that_differ_in_fields_of_the_trainjob_share_a_runtime() -> None:
     documents = migrated(f"{named('mnist', JOB + WORKERS.replace('3', '7'))}---\n{other}")
     assert [each["kind"] for each in documents] == ["TrainJob", "TrainJob", "ClusterTrainingRuntime"]
     assert [each["spec"]["trainer"]["numNodes"] for each in documents[:2]] == [8, 4]  # type: ignore[index]
+
+
+def test_the_form_of_a_job_does_not_depend_on_another_that_shares_its_runtime() -> None:
+    other = re.sub(" +(resources|command): .*\n", "", named("other", JOB + WORKERS))
+    Path("job.yaml").write_text(f"{named(text=TORCHRUN + WORKERS.replace('python', 'torchrun'))}---\n{other}")
+    assert forms("job.yaml") == {"mnist": "policy", "other": "variables"}
+
+
+def test_the_choices_of_a_policy_are_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not their combinations: where variables are written, the ports, two ways to keep those of the operator."""
+    tried: list[str] = []
+    compiled = migration._Project.compile
+
+    def counted(project: Any, trials: Any) -> Any:
+        tried.extend(each.form for each in trials.values())
+        return compiled(project, trials)
+
+    monkeypatch.setattr(migration._Project, "compile", counted)
+    Path("job.yaml").write_text(named(text=OF_IMAGE).replace("--epochs=1", "--rank=$RANK"))
+    assert forms("job.yaml") == {"mnist": "variables"}
+    built_in = ["policy"] * 2
+    assert tried == [*built_in, *["policy"] * (1 + 4), "variables"]
+
+
+def test_a_release_without_the_policy() -> None:
+    Path("job.yaml").write_text(JAX)
+    assert forms("job.yaml") == {"mnist": "policy"}
+    [job] = json.loads(run("migrate", "--diff", "--format", "json", "--trainer-version", "2.1", "job.yaml").out)["jobs"]
+    assert job["form"] == "variables"
+    assert job["rejected"][0]["reasons"] == ["Trainer 2.1 has no mlPolicy.jax"]
 
 
 def test_a_variable_that_would_be_expanded_stays_in_the_runtime() -> None:

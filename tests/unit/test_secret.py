@@ -161,7 +161,7 @@ def test_without_the_library_the_error_has_the_install_command() -> None:
     with mock.patch.dict(sys.modules, {"cryptography.hazmat.primitives": None}):
         done = run("secret", "solve")
     assert (done.code, done.out) == (2, "")
-    assert "pip install 'trainc[secret]'" in done.err
+    assert "in a clone of trainc, run pip install '.[secret]'" in done.err
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """`trainc.diff`: the command `diff` as a function, with one entry for each job of the repository.
 
 Reads    the arguments of the command, or two results of `trainc.compile`.
-Returns  a `Review`. Errors in the input are diagnostics; a wrong argument is a TypeError or ValueError.
+Returns  a `ReviewResult`. Errors in the input are diagnostics; a wrong argument is a TypeError or ValueError.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
     from trainc.review.consequences import Effect
     from trainc.review.job_entries import Variant
-    from trainc.review.reviewed import Line, Reviewed
-    from trainc.review.reviewed import Review as _Review
+    from trainc.review.reviewed import Line, Review, Reviewed
     from trainc.review.sides.side_files import Status
 
 ReviewFormat = Literal["text", "markdown", "json", "html"]
@@ -77,15 +76,15 @@ class ChangedJob(NamedTuple):
     """Environments with the same change have one object, that of the first one."""
 
 
-class Review:
+class ReviewResult:
     """The differences between two versions of the input, as `trainc diff` shows them."""
 
-    def __init__(self, review: _Review) -> None:
+    def __init__(self, review: Review) -> None:
         self._review = review
 
     def __repr__(self) -> str:
         """Return the numbers of the first line."""
-        return f"Review({self.summary!r})"
+        return f"ReviewResult({self.summary!r})"
 
     @property
     def summary(self) -> str:
@@ -149,7 +148,7 @@ def diff(
     legacy: bool = False,
     trainer_version: str | None = None,
     options: Options = NO_OPTIONS,
-) -> Review:
+) -> ReviewResult:
     """Compare two versions of the input, as `trainc diff` does.
 
     Args:
@@ -172,7 +171,7 @@ def diff(
         if len(results) != len(sides) or len(results) != 2:
             raise TypeError("sides must be two results, or the arguments of `trainc diff`")
         old, new = (side._compilation for side in results)
-        return Review(compare_compilations(old, new, run))
+        return ReviewResult(compare_compilations(old, new, run))
     from trainc.review.commits import AmbiguousWordError
     from trainc.review.commits.branch_merges import MergeConflictError
     from trainc.review.commits.git_objects import RevisionError
@@ -183,7 +182,7 @@ def diff(
         laid_over = checked_contents(contents) or None
         specs = parse_sides(given)
         first, second = (spec if spec.commit else spec._replace(contents=laid_over) for spec in specs)
-        return Review(compare(first, second, run))
+        return ReviewResult(compare(first, second, run))
     except (AmbiguousWordError, MergeConflictError, RevisionError) as error:
         raise ValueError(f"sides: {error}") from None
 

@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from trainc.argocd.plugin_environment import PluginEnvironment
     from trainc.compilation import Run
 
-KUSTOMIZE_NOT_RUN: Final = Declaration(
-    "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", trainc_only=True
-)
+KUSTOMIZE_NOT_RUN: Final = Declaration("kustomize-not-run", ("read",), trainc_only=True)
 
 FIX: Final = environment_runs.SelectHelp("set the parameter environment to {}")
 NOT_CHANGED: Final = (KUSTOMIZE_BASE.id, KUSTOMIZE_PATCH.id)

@@ -20,9 +20,7 @@ from trainc.diagnostics import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-ARGOCD_PARAMETER: Final = Declaration(
-    "argocd-parameter", ("read",), "Invalid parameter of an Argo CD Application", trainc_only=True
-)
+ARGOCD_PARAMETER: Final = Declaration("argocd-parameter", ("read",), trainc_only=True)
 
 PARAMETERS: Final = "ARGOCD_APP_PARAMETERS"
 SOURCE_PATH: Final = "ARGOCD_APP_SOURCE_PATH"

@@ -25,8 +25,6 @@ class Declaration(NamedTuple):
     id: str
     phases: tuple[Phase, ...]
     """The phases in which the fault can surface, the usual phase first."""
-    title: str
-    """A short phrase for the fault, without a full stop."""
     severity: Severity = "error"
     trainc_only: bool = False
     """Whether only trainc reports it: the cluster accepts it, or never receives it."""

@@ -181,7 +181,7 @@ ROWS: Final = (
     OptionRow(
         "budget",
         "budget",
-        "Most work of a run, which stops with an error beyond it: ci for the input of others, default, or unlimited.",
+        "Limit on input size and work. Use ci for pull requests from others.",
     ),
     OptionRow(
         "environments",

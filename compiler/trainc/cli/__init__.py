@@ -2,7 +2,7 @@
 
 **A command**. Copy from `cli/graph.py`.
 1. Write `cli/<name>.py` with `command`, and add `<name>` to `COMMANDS` in `cli/common/group.py`.
-2. Write an entry in `docs/commands.md`, and a test in `tests/unit` that calls `run("<name>", ...)`.
+2. Write `docs/commands/<name>.md`, and a test in `tests/unit` that calls `run("<name>", ...)`.
 3. The options of `build` and `validate` are rows of data in `cli/common/arguments.py`. trainc builds click's
    options from them. A new option also needs a line in `tests/contracts/test_command_lines.py`.
 """

@@ -27,7 +27,7 @@ Examples:
 
 @click.group(short_help="Run as an Argo CD plugin.", epilog=EPILOG)
 def command() -> None:
-    """Run the commands of the Argo CD plugin (integrations/argocd, docs/gitops.md)."""
+    """Run the commands of the Argo CD plugin (integrations/argocd, docs/argo-cd.md)."""
 
 
 def generate(budget: str) -> int:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, options, printing
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, kubectl_options, options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.click_classes import GroupedCommand
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from click.shell_completion import CompletionItem
+
+    from trainc.compilation import Run
+    from trainc.review.reviewed import Review
+    from trainc.review.sides import SideSpec
+    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -23,6 +31,8 @@ Examples:
   trainc diff main..HEAD --format html > review.html
   trainc diff old.yaml new.yaml --exit-code
   trainc diff --trainer-version 2.2..2.3  what an upgrade changes
+  trainc diff --env staging..prod     what differs between two environments
+  trainc diff --live --env prod       what a cluster has, and what git renders
 """
 
 REVISIONS: Final = 200
@@ -58,6 +68,31 @@ def release_range(ctx: click.Context, param: click.Parameter, given: str | None)
     return names
 
 
+def environment_range(values: dict[str, Any], *, live: bool, is_of_kubectl: bool) -> tuple[str, str] | None:
+    """Take the two environments of `--env A..B` from the options. Raise UsageError for options that contradict.
+
+    is_of_kubectl   whether an option is given that only `--live` has
+    """
+    given, versions = values["environments"], values.get("trainer_version")
+    ranges = {
+        "--live": live,
+        "--env A..B": any(".." in name for name in given),
+        "--trainer-version A..B": bool(versions and versions[0]),
+    }
+    modes = [name for name, is_given in ranges.items() if is_given]
+    if len(modes) > 1:
+        raise click.UsageError(f"{modes[0]} cannot be combined with {modes[1]}: each of them decides what is compared.")
+    if is_of_kubectl and not live:
+        raise click.UsageError("--context and --timeout require --live.")
+    if "--env A..B" not in modes:
+        return None
+    old, _, new = given[0].partition("..")
+    if len(given) > 1 or not old or not new or new.startswith(".") or ".." in new:
+        raise click.UsageError("--env A..B compares two environments: give both names, and no other --env.")
+    values["environments"] = ()
+    return old, new
+
+
 class Separated(GroupedCommand):
     """A command whose argument keeps the `--` of the command line."""
 
@@ -73,7 +108,37 @@ class Separated(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str | None, **values: Any) -> int:
+def live_review(
+    arguments: tuple[str, ...],
+    context: str | None,
+    timeout: int | None,
+    run: Run,
+    reported: Callable[[SideSpec], Settings] | None,
+) -> Review:
+    """Return the review of a cluster. Raise KubectlError, or ValueError for arguments that are no paths."""
+    from trainc.base.texts import escape
+    from trainc.pinning.kubectl import Kubectl
+    from trainc.review import compare_live
+    from trainc.review.cluster_side import HINTS, TIMEOUT, LiveCluster
+    from trainc.review.sides.side_arguments import tree_of_paths
+
+    cluster = LiveCluster(Kubectl(context, timeout or TIMEOUT, os.environ, HINTS))
+    review = compare_live(tree_of_paths(arguments, "--live"), cluster, run, reported)
+    for line in dict.fromkeys(cluster.messages):
+        printing.report(f"kubectl: {escape(line)}\n")
+    return review
+
+
+def diff(
+    sides: tuple[str, ...],
+    form: str,
+    exit_code: bool,
+    review_config: str | None,
+    live: bool,
+    context: str | None,
+    timeout: int | None,
+    **values: Any,
+) -> int:
     """Compare two files, folders or git revisions. TrainJobs are compiled first; manifests are compared unchanged.
 
     Without an argument, the last commit is compared with the working tree. `--` separates revisions from paths.
@@ -82,22 +147,31 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     from trainc.budget import checked_output
     from trainc.compilation.run import BUILD
     from trainc.review import compare
+    from trainc.review.cluster_side import KubectlError
     from trainc.review.commits import AmbiguousWordError
     from trainc.review.commits.branch_merges import MergeConflictError
     from trainc.review.commits.git_objects import RevisionError
     from trainc.review.formats import load
-    from trainc.review.sides.side_arguments import parse_sides, reporting, sides_of_releases
+    from trainc.review.sides.side_arguments import parse_sides, reporting, sides_of_environments, sides_of_releases
 
+    is_of_kubectl = context is not None or timeout is not None
+    environments = environment_range(values, live=live, is_of_kubectl=is_of_kubectl)
     versions = values.get("trainer_version")
     values["trainer_version"] = versions[1] if versions and not versions[0] else None
     run = options.run_of(values)[0]._replace(purpose=BUILD)
     try:
-        old, new = sides_of_releases(sides, *versions) if versions and versions[0] else parse_sides(sides)
         reported = None if review_config is None else reporting(review_config, run)
-        review = compare(old, new, run, reported)
+        if live:
+            review = live_review(sides, context, timeout, run, reported)
+        elif environments:
+            review = compare(*sides_of_environments(sides, *environments), run, reported)
+        elif versions and versions[0]:
+            review = compare(*sides_of_releases(sides, *versions), run, reported)
+        else:
+            review = compare(*parse_sides(sides), run, reported)
     except AmbiguousWordError as error:
         return printing.report_ambiguous_word(error.diagnostic)
-    except MergeConflictError as error:
+    except (KubectlError, MergeConflictError) as error:
         printing.report_text([error.diagnostic])
         return WRONG_INPUT
     except (RevisionError, ValueError) as error:
@@ -110,6 +184,9 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     width = {"width": terminal()} if form == "text" else {}
     text_of_review = load(form)(review, color=form == "text" and printing.colored(sys.stdout), **width)
     printing.write(*checked_output(run.budget, [text_of_review]))
+    if review.faults:
+        printing.report_text(review.faults)
+        return WRONG_INPUT
     return DIFFERENT if exit_code and not review.is_empty else OK
 
 
@@ -120,8 +197,15 @@ command = Command(
         options.RUNTIMES,
         options.format_option("Output format; default: text.", options.REVIEWS),
         Option(
-            ("--exit-code",), "Exit 3 if an object, a setting or a file that is not compared changes.", is_flag=True
+            ("--live",),
+            "Compare what a cluster has with what the project renders: PATH... are sources; reads with kubectl.",
+            is_flag=True,
         ),
+        kubectl_options.CONTEXT._replace(help="With --live: context of the kubeconfig; default: the current one."),
+        kubectl_options.TIMEOUT._replace(
+            help="With --live: stop each kubectl after this time; default: 20.", default=None, show_default=False
+        ),
+        Option(("--exit-code",), "Exit 3 if anything changes.", is_flag=True),
         options.ONLY,
         options.NAMESPACE,
         options.CONFIG._replace(help="Settings file for both sides."),
@@ -139,7 +223,10 @@ command = Command(
             metavar="REV|[REV:]FILE",
             complete=options.file_names,
         ),
-        options.ENVIRONMENTS,
+        options.ENVIRONMENTS._replace(
+            help="Environment in trainc.yaml; repeatable; default: all; A..B: compare two environments of one tree.",
+            metavar="ENV|A..B",
+        ),
         *options.DELIVERY,
         options.BUDGET,
         options.PASSTHROUGH._replace(help="Also compare documents of other kinds."),

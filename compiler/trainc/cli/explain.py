@@ -38,9 +38,7 @@ Examples:
   trainc explain --losses pytorchjob.yaml              what is lost
   trainc explain wrong-type                            an error or warning
 """
-FIELD_NOT_FOUND: Final = Declaration(
-    "field-not-found", ("read",), "Field not found in compiled objects", trainc_only=True
-)
+FIELD_NOT_FOUND: Final = Declaration("field-not-found", ("read",), trainc_only=True)
 
 ABOVE: Final = (".", "..", f".{os.sep}", f"..{os.sep}", os.sep)
 """Paths, and prefixes of paths, that cannot be a FIELD."""
@@ -130,9 +128,9 @@ def _page(id: str) -> int:
         near = nearest_name(id, declared_in())
         hint = f' Did you mean "{near}"?' if near else " Reports show the ID in brackets: error[wrong-type]."
         raise options.misuse(f'Unknown diagnostic "{id}".{hint}')
-    from trainc.reports import catalogue
+    from trainc.reports.catalogue import page
 
-    printing.write(catalogue.explained(catalogue.entry(id)))
+    printing.write(page(id))
     return OK
 
 

@@ -46,10 +46,10 @@ def migrate(
     runtime_kind: str,
     **flags: bool,
 ) -> int:
-    """Write a TrainJob in place of each legacy job in PATH, and the runtimes that the TrainJobs use.
+    """Convert the legacy jobs in PATH, such as PyTorchJobs and MPIJobs, to TrainJobs, and write their runtimes.
 
-    Each job has the first form that keeps its behaviour: the compiled objects of both are compared, in each environment
-    of trainc.yaml. Without an option, the new documents are printed.
+    trainc picks the simplest TrainJob that behaves the same (policy, then variables, then exact), and compares the
+    compiled objects in each environment of trainc.yaml. Without an option, the new documents are printed.
     """
     folder = None if folder == "-" else folder
     _check_options(paths, folder, flags)
@@ -176,6 +176,6 @@ command = Command(
         options.NAMESPACE,
         *(option for option in options.SETTINGS if option not in options.LEGACY[:1]),
     ),
-    short_help="Write TrainJobs that run as legacy jobs did.",
+    short_help="Convert PyTorchJobs, MPIJobs and others to TrainJobs.",
     epilog=EPILOG,
 )

@@ -113,7 +113,7 @@ def _manifests(result: Compilation) -> list[Tree]:
         return [make(secret, namespace) for namespace, secret in needed]
     except ImportError as error:
         raise click.UsageError(
-            f"generating keys requires the package {error.name or 'cryptography'}: pip install 'trainc[secret]'."
+            f"new keys require {error.name or 'cryptography'}: in a clone of trainc, run pip install '.[secret]'"
         ) from None
 
 

@@ -61,7 +61,7 @@ __all__ = [
     "wrong_namespace",
 ]
 
-NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
+NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), trainc_only=True)
 
 ONCE: Final = PER_RUNTIME | {"patch-failed", "kueue-version", "queue-never-starts", "unserved-kind"}
 """The faults that several objects share; they are reported once, with the number of the others."""
@@ -253,10 +253,11 @@ def select_trainjobs(build: Build) -> Build:
     apart = overlay_conflict_in(build.reading.kustomizations, build.run)
     documents, found = build.documents["job"], list[Diagnostic]()
     if optimization_jobs := [document for document in build.documents["other"] if _is_optimization_job(document)]:
-        from trainc.compilation.optimization_jobs import unserved
+        from trainc.frontends.trials import unserved
 
         documents = [*documents, *optimization_jobs]
-        found += unserved(optimization_jobs, build.run.settings)
+        settings = build.run.settings
+        found += unserved(optimization_jobs, settings.release, stated=settings.release_stated)
     trainjobs, diagnostics = selected(documents, build.run, apart)
     build = build.with_diagnostics(found)
     return build._replace(trainjobs=trainjobs).with_diagnostics(diagnostics)

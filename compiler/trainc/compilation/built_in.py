@@ -25,9 +25,7 @@ LISTED: Final = 8
 PULL: Final = ", or the runtimes of your cluster with `trainc runtimes pull`"
 
 
-ANNOUNCED_RELEASE: Final = Declaration(
-    "announced-release", ("read",), "Release of Trainer that is known from its release notes", "note", trainc_only=True
-)
+ANNOUNCED_RELEASE: Final = Declaration("announced-release", ("read",), "note", trainc_only=True)
 
 
 def announced(release: TrainerRelease) -> Diagnostic:

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from trainc.files.selection import Selection
     from trainc.settings import Settings
 
-ENVIRONMENT_REQUIRED: Final = Declaration(
-    "environment-required", ("read",), "No environment selected", trainc_only=True
-)
+ENVIRONMENT_REQUIRED: Final = Declaration("environment-required", ("read",), trainc_only=True)
 
 LISTED: Final = 20
 """The most environments that a message names."""

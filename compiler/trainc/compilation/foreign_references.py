@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 
-FOREIGN_REFERENCE: Final = Declaration(
-    "foreign-reference", ("job",), "Reference to an object of another namespace", "warning", trainc_only=True
-)
+FOREIGN_REFERENCE: Final = Declaration("foreign-reference", ("job",), "warning", trainc_only=True)
 MAKERS: Final = {"ExternalSecret": ("spec", "target", "name"), "SealedSecret": ("spec", "template", "metadata", "name")}
 """The kinds whose controllers create a Secret, and the path of its name; without one, it has the object's name."""
 KINDS: Final = frozenset({*get_args(Kind), *MAKERS})

@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     """The stages as a function from a TrainJob, and a library that replaces that of the run, to a plan."""
 
 
-DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", trainc_only=True)
-ONLY_NOT_FOUND: Final = Declaration("only-not-found", ("read",), "No TrainJob has the requested name", trainc_only=True)
-GANG_UNUSED: Final = Declaration(
-    "gang-unused", ("read",), "Gang scheduler without legacy jobs", "note", trainc_only=True
-)
+DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), trainc_only=True)
+ONLY_NOT_FOUND: Final = Declaration("only-not-found", ("read",), trainc_only=True)
+GANG_UNUSED: Final = Declaration("gang-unused", ("read",), "note", trainc_only=True)
 
 
 def plans_of(trainjobs: Iterable[TrainJob], compiled: Compiler, meter: Meter) -> list[Plan]:

@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from trainc.settings import ProjectPath, Settings
     from trainc.settings.nested_projects import RunProject
 
-PROJECT_REQUIRED: Final = Declaration("project-required", ("read",), "No project selected", trainc_only=True)
-SETTINGS_REPLACED: Final = Declaration(
-    "settings-replaced", ("read",), "Settings files that an option replaces", "note", trainc_only=True
-)
+PROJECT_REQUIRED: Final = Declaration("project-required", ("read",), trainc_only=True)
+SETTINGS_REPLACED: Final = Declaration("settings-replaced", ("read",), "note", trainc_only=True)
 SHOWN: Final = 10
 """The most projects or files that a message names."""
 

@@ -23,12 +23,8 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
     from trainc.provenance.tracing import Trace
 
-DUPLICATE_OBJECT: Final = Declaration(
-    "duplicate-object", ("read",), "Duplicate object in an output or in one side of a review", trainc_only=True
-)
-FIXED_NAME: Final = Declaration(
-    "fixed-name", ("build",), "Name in place of generateName", severity="note", trainc_only=True
-)
+DUPLICATE_OBJECT: Final = Declaration("duplicate-object", ("read",), trainc_only=True)
+FIXED_NAME: Final = Declaration("fixed-name", ("build",), severity="note", trainc_only=True)
 KUSTOMIZE: Final = "kustomize.config.k8s.io/"
 LOCAL: Final = "config.kubernetes.io/local-config"
 """The annotation of a document that only tools read, such as the configuration of a KRM function."""

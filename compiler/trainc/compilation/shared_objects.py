@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.settings import Settings
 
-SHARED_OBJECT: Final = Declaration(
-    "shared-object", ("read",), "Object or folder of two environments or projects", trainc_only=True
-)
+SHARED_OBJECT: Final = Declaration("shared-object", ("read",), trainc_only=True)
 MOST_SHOWN: Final = 3
 """The most objects of two environments whose documents are shown."""
 

@@ -9,7 +9,7 @@ differ: kubectl sorts, kustomize keeps the order.)
    objects, and the documents of `--passthrough`. The order of fields is that of `in_order`.
 2. Add `<name>` to `FORMATS` in `emit/__init__.py`, and a parser of another project to `READERS` in
    `tests/unit/test_emit_round_trip.py`.
-3. Describe `--format <name>` in the section on `build` in `docs/commands.md`.
+3. Describe `--format <name>` in `docs/commands/build.md`.
 """
 
 from __future__ import annotations

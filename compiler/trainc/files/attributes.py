@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from trainc.files.globs import Glob
     from trainc.files.inputs import AttributeFiles
 
-CHECKOUT_ATTRIBUTE: Final = Declaration(
-    "checkout-attribute", ("read",), "Attribute that changes a file at the checkout", trainc_only=True
-)
+CHECKOUT_ATTRIBUTE: Final = Declaration("checkout-attribute", ("read",), trainc_only=True)
 TEXT: Final = "text"
 """The attribute that decides whether `eol` is in force."""
 READ: Final = (TEXT, *CHANGING)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Place
 
-EXCLUDE_PATTERN: Final = Declaration("exclude-pattern", ("read",), "Invalid exclude pattern", trainc_only=True)
-ALL_EXCLUDED: Final = Declaration("all-excluded", ("read",), "Exclude patterns that leave no file", trainc_only=True)
+EXCLUDE_PATTERN: Final = Declaration("exclude-pattern", ("read",), trainc_only=True)
+ALL_EXCLUDED: Final = Declaration("all-excluded", ("read",), trainc_only=True)
 KEY: Final = "exclude"
 """The key in trainc.yaml."""
 LONGEST: Final = 4095

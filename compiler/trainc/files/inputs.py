@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 
     from trainc.files.walk import Kind
 
-LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", trainc_only=True)
-SETTINGS_PATH: Final = Declaration(
-    "settings-path", ("read",), "Path in the settings outside the root, or hidden", trainc_only=True
-)
+LINK_OUT: Final = Declaration("link-out", ("read",), trainc_only=True)
+SETTINGS_PATH: Final = Declaration("settings-path", ("read",), trainc_only=True)
 
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A larger file is an error and is not read."""

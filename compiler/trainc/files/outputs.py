@@ -37,19 +37,11 @@ if TYPE_CHECKING:
 
     from trainc.files.exclude import Excluded
 
-OUTPUT_NOT_OURS: Final = Declaration(
-    "output-not-ours", ("build",), "Output would replace a file that trainc did not write", trainc_only=True
-)
-OUTPUT_SOURCES: Final = Declaration(
-    "output-sources", ("build",), "Output without a source in the root", trainc_only=True
-)
-OUTPUT_UNEXPECTED: Final = Declaration(
-    "output-unexpected", ("build",), "File in the output folder that no build writes", trainc_only=True
-)
-OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "Unwritable output", trainc_only=True)
-PASSTHROUGH_PARTIAL: Final = Declaration(
-    "passthrough-partial", ("build",), "Output would lose the documents of other paths", trainc_only=True
-)
+OUTPUT_NOT_OURS: Final = Declaration("output-not-ours", ("build",), trainc_only=True)
+OUTPUT_SOURCES: Final = Declaration("output-sources", ("build",), trainc_only=True)
+OUTPUT_UNEXPECTED: Final = Declaration("output-unexpected", ("build",), trainc_only=True)
+OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), trainc_only=True)
+PASSTHROUGH_PARTIAL: Final = Declaration("passthrough-partial", ("build",), trainc_only=True)
 
 PASSED: Final = "_passthrough.yaml"
 """The output with the documents of other kinds; no object name can start with an underscore."""

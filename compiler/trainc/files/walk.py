@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from trainc.files.selection import Selection
 
-UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", trainc_only=True)
+UNREADABLE: Final = Declaration("unreadable", ("read",), trainc_only=True)
 READ_ROLES: Final = frozenset({"manifest", "output"})
 """The roles of the entries that are read."""
 DEEPEST: Final = 100

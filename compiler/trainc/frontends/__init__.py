@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from trainc.base.fixes import Fix
     from trainc.base.kinds import Kind, Role
 
-NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "Document that is not a Kubernetes object")
-NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion", fix="safe")
-UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API", fix="unsafe")
-UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API", fix="safe")
+NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",))
+NO_API_VERSION: Final = Declaration("no-api-version", ("read",), fix="safe")
+UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), fix="unsafe")
+UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), fix="safe")
 
 VERSIONED: Final = frozenset(row.kind for row in (JOBSET, *LEGACY))
 """The kinds of which trainc reads some versions."""

@@ -26,15 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-KUSTOMIZE_BASE: Final = Declaration(
-    "kustomize-base", ("read",), "Resource compiled without the changes of its kustomization", "note", trainc_only=True
-)
-KUSTOMIZE_PATCH: Final = Declaration(
-    "kustomize-patch", ("read",), "Patch of a resource that is not in the given paths", "note", trainc_only=True
-)
-KUSTOMIZE_OVERLAYS: Final = Declaration(
-    "kustomize-overlays", ("read",), "Same name in several kustomizations", trainc_only=True
-)
+KUSTOMIZE_BASE: Final = Declaration("kustomize-base", ("read",), "note", trainc_only=True)
+KUSTOMIZE_PATCH: Final = Declaration("kustomize-patch", ("read",), "note", trainc_only=True)
+KUSTOMIZE_OVERLAYS: Final = Declaration("kustomize-overlays", ("read",), trainc_only=True)
 
 GROUP: Final = "kustomize.config.k8s.io"
 KINDS: Final = ("Kustomization", "Component")

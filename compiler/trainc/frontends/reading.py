@@ -49,13 +49,9 @@ LOOKED_UP: Final = (b"Secret", b"PersistentVolumeClaim")
 
 _TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "mlkube.io", "kueue.x-k8s.io")
 _TEMPLATE: Final = "template-not-rendered"
-YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
-MARKED_SOURCE: Final = Declaration(
-    "marked-source", ("read",), "TrainJob or runtime in a file with the marker of an output", trainc_only=True
-)
-SOURCE_IN_OUTPUT: Final = Declaration(
-    "source-in-output", ("read",), "TrainJob or runtime in the output folder", trainc_only=True
-)
+YAML: Final = Declaration("yaml", ("read",))
+MARKED_SOURCE: Final = Declaration("marked-source", ("read",), trainc_only=True)
+SOURCE_IN_OUTPUT: Final = Declaration("source-in-output", ("read",), trainc_only=True)
 USED: Final[tuple[Role, ...]] = ("job", "runtime")
 """The roles of the documents that a run uses, which have notes about kustomizations."""
 KUSTOMIZATION_NAMES: Final = ("ustomization.yaml", "ustomization.yml", "Kustomization")

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Identity, Path
     from trainc.kubernetes.documents import YamlError
 
-TEMPLATE_NOT_RENDERED: Final = Declaration(
-    "template-not-rendered", ("read",), "Template that is not rendered", trainc_only=True
-)
+TEMPLATE_NOT_RENDERED: Final = Declaration("template-not-rendered", ("read",), trainc_only=True)
 
 _BLOCK: Final = re.compile(BLOCK)
 _COMMENT: Final = re.compile(COMMENT)

@@ -1,8 +1,9 @@
-"""The first trial of an OptimizationJob: the TrainJob that its controller creates for one choice of parameters.
+"""OptimizationJobs: each is checked and shown by its first trial, which only the controller creates.
 
-Reads    an OptimizationJob that its schema has admitted.
-Returns  the trial as an edit of its document, so that each field leads back to it; and the numbers of its trials. The
-         value of each parameter is a placeholder.
+Reads    an OptimizationJob that its schema has admitted, and the release of Trainer.
+Returns  the trial, the TrainJob for one choice of parameters, as an edit of its document, so that each field leads back
+         to it. The value of each parameter is a placeholder. A sentence with the number of trials for commands, and
+         diagnostics about releases that do not serve the kind.
 Source   kubeflow/trainer, development branch of 2026-08-21, proposal 2605: trials are named after the OptimizationJob,
          and get each parameter in an environment variable of the trainer. The controller was not released.
 """
@@ -11,12 +12,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.kinds import TRAINJOB
-from trainc.base.records import NamedTuple
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import OPTIMIZATION_JOB, TRAINJOB
+from trainc.base.releases import RELEASES
+from trainc.base.texts import plural
+from trainc.diagnostics import Diagnostic, ObjectId, Place
 from trainc.frontends.lowering import Move, edited
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
 
@@ -25,18 +32,34 @@ TEMPLATE: Final = ("spec", "trainJobTemplate")
 ENV: Final = ("spec", "trainer", "env")
 
 
-class Trials(NamedTuple):
-    """The numbers of the trials of an OptimizationJob."""
-
-    total: int
-    parallel: int
-    """The most that run at once."""
+UNSERVED_KIND: Final = Declaration("unserved-kind", ("schema",), severity="warning")
 
 
-def trials_of(job: Tree) -> Trials:
-    """Return the numbers of the trials of a valid OptimizationJob, which may lack the defaults."""
-    total, parallel = (get(job, ("spec", key)) or 1 for key in ("numTrials", "parallelTrials"))
-    return Trials(total, min(total, parallel))
+def unserved(documents: Iterable[Document], release: TrainerRelease, *, stated: bool) -> Iterator[Diagnostic]:
+    """Yield an error for each OptimizationJob that the release does not serve; a warning for a release by default."""
+    if release.optimization_jobs == "served":
+        return
+    first = next(each for each in RELEASES if each.optimization_jobs == "served")
+    help = f'set trainerVersion: "{first.name}" if the cluster runs {first.title}'
+    for document in documents:
+        found = Diagnostic.declared(
+            UNSERVED_KIND,
+            f"{release.title} does not serve {OPTIMIZATION_JOB.kind}",
+            f"upgrade the cluster to {first.title}" if stated else help,
+            object=ObjectId.from_manifest(document.value),
+            field="kind",
+            place=Place(document, ("kind",)),
+        )
+        yield found._replace(severity="error") if stated else found
+
+
+def sentence(job: Document) -> str:
+    """Return a sentence about the trials of a valid OptimizationJob, which may lack the defaults."""
+    total, parallel = (get(job.value, ("spec", key)) or 1 for key in ("numTrials", "parallelTrials"))
+    most = min(total, parallel)
+    at_once = f", {'one' if most == 1 else f'up to {most}'} at once" if total > 1 else ""
+    name = ObjectId.from_source(job.unedited).name
+    return f'OptimizationJob "{name}" has {plural(total, "trial")}{at_once}: trainc compiles the first one'
 
 
 def first_trial(written: Document, stored: Tree, suffix: str) -> Document:

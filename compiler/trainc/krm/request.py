@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
 
-FUNCTION_CONFIG: Final = Declaration("function-config", ("read",), "Invalid functionConfig", trainc_only=True)
+FUNCTION_CONFIG: Final = Declaration("function-config", ("read",), trainc_only=True)
 
 KIND: Final = "TrainJobCompiler"
 VERSION: Final = "trainc.dev/v1alpha1"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.files.inputs import File
     from trainc.kubernetes.trees import Tree
 
-RESOURCE_LIST: Final = Declaration("resource-list", ("read",), "Invalid ResourceList", trainc_only=True)
+RESOURCE_LIST: Final = Declaration("resource-list", ("read",), trainc_only=True)
 KIND: Final = "ResourceList"
 VERSIONS: Final = ("config.kubernetes.io/v1", "config.kubernetes.io/v1beta1")
 """The versions in the specification, which have the same fields."""

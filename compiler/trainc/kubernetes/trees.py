@@ -126,12 +126,14 @@ def put(tree: Any, path: Path, value: Any) -> Any:
 
 
 def removed_at(tree: Any, path: Path) -> Any:
-    """Return a copy of `tree` without the key at `path`, or `tree` if it has no such key; its parents stay.
+    """Return a copy of `tree` without the key or item at `path`, or `tree` if it has none; its parents stay.
 
-    >>> removed_at({"spec": {"a": 1}}, ("spec", "a"))
-    {'spec': {}}
+    >>> removed_at({"spec": {"a": 1}}, ("spec", "a")), removed_at({"a": [1, 2]}, ("a", 0))
+    ({'spec': {}}, {'a': [2]})
     """
     parent = get(tree, path[:-1])
+    if isinstance(parent, list):
+        return put(tree, path[:-1], [item for index, item in enumerate(parent) if index != path[-1]])
     if not isinstance(parent, dict) or path[-1] not in parent:
         return tree
     return put(tree, path[:-1], {key: value for key, value in parent.items() if key != path[-1]})

@@ -19,40 +19,28 @@ if TYPE_CHECKING:
     from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path
 
-ANNOTATIONS_TOO_BIG: Final = Declaration(
-    "annotations-too-big", ("schema", "jobset-schema", "job"), "Annotations larger than 256 KiB"
-)
-DATE_TIME: Final = Declaration("date-time", ("schema", "read", "jobset-schema"), "Time not in RFC 3339 format")
-DUPLICATE_ITEM: Final = Declaration("duplicate-item", ("schema", "jobset-schema", "job"), "Duplicate list item")
-ENUM: Final = Declaration("enum", ("schema", "jobset-schema", "job"), "Unsupported value", fix="safe")
-INVALID_ANNOTATION: Final = Declaration(
-    "invalid-annotation", ("schema", "jobset-schema", "job"), "Invalid annotation key"
-)
-INVALID_FINALIZER: Final = Declaration("invalid-finalizer", ("schema", "jobset-schema"), "Invalid finalizer")
-INVALID_LABEL: Final = Declaration("invalid-label", ("schema", "jobset-schema", "job"), "Invalid label key or value")
-INVALID_MANAGED_FIELDS: Final = Declaration(
-    "invalid-managed-fields", ("schema", "jobset-schema"), "Invalid managedFields entry", fix="unsafe"
-)
-INVALID_NAME: Final = Declaration("invalid-name", ("schema", "jobset-schema", "job"), "Invalid name")
-INVALID_NAMESPACE: Final = Declaration(
-    "invalid-namespace", ("schema", "jobset-schema"), "Invalid or disallowed namespace"
-)
-INVALID_OWNER: Final = Declaration(
-    "invalid-owner", ("schema", "jobset-schema"), "Invalid owner reference", fix="unsafe"
-)
-OUT_OF_RANGE: Final = Declaration(
-    "out-of-range", ("schema", "read", "build", "jobset-schema", "job"), "Number out of range"
-)
-PATTERN: Final = Declaration("pattern", ("schema", "build", "jobset-schema", "job"), "String does not match pattern")
-QUANTITY: Final = Declaration("quantity", ("schema", "read", "jobset-schema"), "Invalid quantity", fix="safe")
-REQUIRED: Final = Declaration("required", ("schema", "jobset-schema", "job"), "Missing required field", fix="safe")
-TOO_FEW_ITEMS: Final = Declaration("too-few-items", ("schema", "jobset-schema"), "Too few list items")
-TOO_FEW_PROPERTIES: Final = Declaration("too-few-properties", ("schema", "jobset-schema"), "Empty mapping")
-TOO_LONG: Final = Declaration("too-long", ("schema", "build", "jobset-schema", "job"), "String too long")
-TOO_MANY_ITEMS: Final = Declaration("too-many-items", ("schema", "jobset-schema", "job"), "Too many list items")
-TOO_SHORT: Final = Declaration("too-short", ("schema", "jobset-schema"), "String too short")
-UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field", fix="safe")
-WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), "Wrong value type", fix="safe")
+ANNOTATIONS_TOO_BIG: Final = Declaration("annotations-too-big", ("schema", "jobset-schema", "job"))
+DATE_TIME: Final = Declaration("date-time", ("schema", "read", "jobset-schema"))
+DUPLICATE_ITEM: Final = Declaration("duplicate-item", ("schema", "jobset-schema", "job"))
+ENUM: Final = Declaration("enum", ("schema", "jobset-schema", "job"), fix="safe")
+INVALID_ANNOTATION: Final = Declaration("invalid-annotation", ("schema", "jobset-schema", "job"))
+INVALID_FINALIZER: Final = Declaration("invalid-finalizer", ("schema", "jobset-schema"))
+INVALID_LABEL: Final = Declaration("invalid-label", ("schema", "jobset-schema", "job"))
+INVALID_MANAGED_FIELDS: Final = Declaration("invalid-managed-fields", ("schema", "jobset-schema"), fix="unsafe")
+INVALID_NAME: Final = Declaration("invalid-name", ("schema", "jobset-schema", "job"))
+INVALID_NAMESPACE: Final = Declaration("invalid-namespace", ("schema", "jobset-schema"))
+INVALID_OWNER: Final = Declaration("invalid-owner", ("schema", "jobset-schema"), fix="unsafe")
+OUT_OF_RANGE: Final = Declaration("out-of-range", ("schema", "read", "build", "jobset-schema", "job"))
+PATTERN: Final = Declaration("pattern", ("schema", "build", "jobset-schema", "job"))
+QUANTITY: Final = Declaration("quantity", ("schema", "read", "jobset-schema"), fix="safe")
+REQUIRED: Final = Declaration("required", ("schema", "jobset-schema", "job"), fix="safe")
+TOO_FEW_ITEMS: Final = Declaration("too-few-items", ("schema", "jobset-schema"))
+TOO_FEW_PROPERTIES: Final = Declaration("too-few-properties", ("schema", "jobset-schema"))
+TOO_LONG: Final = Declaration("too-long", ("schema", "build", "jobset-schema", "job"))
+TOO_MANY_ITEMS: Final = Declaration("too-many-items", ("schema", "jobset-schema", "job"))
+TOO_SHORT: Final = Declaration("too-short", ("schema", "jobset-schema"))
+UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), fix="safe")
+WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), fix="safe")
 
 
 LONG: Final = 60

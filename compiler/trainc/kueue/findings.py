@@ -34,36 +34,18 @@ if TYPE_CHECKING:
     from trainc.kueue.kueue_objects import Cluster, CohortNode
     from trainc.pipeline.plan import Plan
 
-NEVER_ADMITTED: Final = Declaration("never-admitted", ("queue",), "JobSet that its Kueue queue never admits")
-ADMISSION_UNKNOWN: Final = Declaration(
-    "admission-unknown",
-    ("queue",),
-    "Admission by Kueue that the manifests do not decide",
-    severity="note",
-    trainc_only=True,
-)
+NEVER_ADMITTED: Final = Declaration("never-admitted", ("queue",))
+ADMISSION_UNKNOWN: Final = Declaration("admission-unknown", ("queue",), severity="note", trainc_only=True)
 SHOWN: Final = 3
 """The number of reasons that the note lists."""
 NAME: Final = ("metadata", "name")
-COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts", severity="warning")
-QUOTA_OVERFLOW: Final = Declaration(
-    "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
-)
+COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), severity="warning")
+QUOTA_OVERFLOW: Final = Declaration("quota-overflow", ("queue",), severity="warning", trainc_only=True)
 UNKNOWN_QUEUE_OBJECT: Final = Declaration(
-    "unknown-queue-object",
-    ("queue",),
-    "Reference to a missing Kueue object",
-    severity="warning",
-    trainc_only=True,
-    fix="unsafe",
+    "unknown-queue-object", ("queue",), severity="warning", trainc_only=True, fix="unsafe"
 )
 UNKNOWN_PRIORITY_CLASS: Final = Declaration(
-    "unknown-priority-class",
-    ("queue",),
-    "Reference to a missing priority class",
-    severity="warning",
-    trainc_only=True,
-    fix="unsafe",
+    "unknown-priority-class", ("queue",), severity="warning", trainc_only=True, fix="unsafe"
 )
 
 

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.violations import Violation
 
-DUPLICATE_QUEUE: Final = Declaration(
-    "duplicate-queue", ("read",), "Duplicate name of a Kueue object", severity="warning", trainc_only=True
-)
+DUPLICATE_QUEUE: Final = Declaration("duplicate-queue", ("read",), severity="warning", trainc_only=True)
 
 RELEASE: Final = "kueue-0.19"
 GROUP: Final = "kueue.x-k8s.io"

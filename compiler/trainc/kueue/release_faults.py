@@ -30,15 +30,9 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.pipeline.plan import Plan
 
-KUEUE_VERSION: Final = Declaration(
-    "kueue-version", ("queue",), "API version that Kueue does not serve", severity="warning"
-)
-QUEUE_NEVER_STARTS: Final = Declaration(
-    "queue-never-starts", ("queue",), "Releases of Kueue and Trainer that do not work together"
-)
-QUEUE_NOT_MANAGED: Final = Declaration(
-    "queue-not-managed", ("queue",), "Queue of a job that Kueue does not manage", severity="warning"
-)
+KUEUE_VERSION: Final = Declaration("kueue-version", ("queue",), severity="warning")
+QUEUE_NEVER_STARTS: Final = Declaration("queue-never-starts", ("queue",))
+QUEUE_NOT_MANAGED: Final = Declaration("queue-not-managed", ("queue",), severity="warning")
 CHANGED_FIELDS: Final = (
     (("ClusterQueue", "spec", "cohort"), "cohort is cohortName"),
     (("ClusterQueue", "spec", "admissionChecks"), "admissionChecks is admissionChecksStrategy.admissionChecks"),

@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
 
-QUEUE_QUOTA: Final = Declaration(
-    "queue-quota", ("schema",), "Invalid quota of a ClusterQueue or Cohort", severity="warning"
-)
-FLAVOR_TOLERATION: Final = Declaration(
-    "flavor-toleration", ("schema",), "Invalid toleration of a ResourceFlavor", severity="warning"
-)
+QUEUE_QUOTA: Final = Declaration("queue-quota", ("schema",), severity="warning")
+FLAVOR_TOLERATION: Final = Declaration("flavor-toleration", ("schema",), severity="warning")
 
 GROUPS: Final = ("spec", "resourceGroups")
 QUOTAS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")

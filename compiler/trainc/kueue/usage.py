@@ -13,7 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc.base.kinds import EACH
 from trainc.base.records import NamedTuple
+from trainc.kubernetes.quantity import QuantityError
+from trainc.kubernetes.trees import get, values_at
 from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
 from trainc.kueue.kueue_objects import UNLIMITED, text_of
@@ -38,6 +41,8 @@ class QueueUse(NamedTuple):
     quota: Amounts
     requested: Amounts
     """The requests of all JobSets, of the resources that have a quota."""
+    used: Amounts | None = None
+    """What all workloads of the queue use now; None if it is not known."""
 
     @property
     def exceeded(self) -> list[str]:
@@ -74,6 +79,17 @@ def queue_uses(jobsets: Iterable[Tree], documents: Iterable[Document]) -> list[Q
         if (quota := quota_of(cluster.queues[name], admission)) is not None
     ]
     return [*found, *cohort_uses(found, admission)]
+
+
+def current_use(queue: Tree) -> Amounts | None:
+    """Return the amounts that a ClusterQueue in a cluster uses, of all flavors together; None without valid ones."""
+    found: Amounts = {}
+    try:
+        for _, row in values_at(queue, ("status", "flavorsUsage", EACH, "resources", EACH)):
+            found = _sum(found, {row["name"]: kueue_objects.amount_of(row["name"], row["total"])})
+    except (KeyError, TypeError, QuantityError):
+        return None
+    return found if get(queue, ("status", "flavorsUsage")) is not None else None
 
 
 def cluster_queue_of(jobset: Tree, admission: Admission) -> str:

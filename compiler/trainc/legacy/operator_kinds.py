@@ -53,7 +53,7 @@ _ROLE_LABELS: Final = frozenset(
 )
 """The fields that differ between two roles with one template."""
 
-SETTING_TWICE: Final = Declaration("setting-twice", ("schema",), "Setting in two fields of a legacy job")
+SETTING_TWICE: Final = Declaration("setting-twice", ("schema",))
 
 
 class OperatorKind(NamedTuple):

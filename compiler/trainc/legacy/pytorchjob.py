@@ -40,7 +40,7 @@ METRICS: Final = LossRule(
     "no autoscaler changes the number of a JobSet's pods; the operator creates one",
     "set the number of Workers in replicas",
 )
-PROCESSES_TWICE: Final = Declaration("processes-twice", ("schema",), "Number of processes in two fields", fix="unsafe")
+PROCESSES_TWICE: Final = Declaration("processes-twice", ("schema",), fix="unsafe")
 
 
 def _rules(_: Tree, job: Tree) -> Iterator[Violation]:

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from trainc.legacy.operator_kinds import Roles
     from trainc.legacy.pod_environment import Pods
 
-OLD_CONTAINER_NAME: Final = Declaration(
-    "old-container-name", ("schema",), "Main container with an earlier name", "warning", fix="unsafe"
-)
+OLD_CONTAINER_NAME: Final = Declaration("old-container-name", ("schema",), "warning", fix="unsafe")
 WORKERS: Final = "WORKER_ADDRS"
 
 

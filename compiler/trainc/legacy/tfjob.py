@@ -50,7 +50,7 @@ EXPENDABLE: Final = LossRule(
 ONE_TASK: Final = without_effect(
     "spec.enableDynamicWorker, of a single task that restarts", "a single task has no cluster, and does not fail"
 )
-SEVERAL_LEADS: Final = Declaration("several-leads", ("schema",), "Two roles that decide about success")
+SEVERAL_LEADS: Final = Declaration("several-leads", ("schema",))
 
 
 def _rules(_: Tree, job: Tree) -> Iterator[Violation]:

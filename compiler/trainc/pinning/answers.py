@@ -22,7 +22,7 @@ from trainc.pipeline.library import Level, key_of
 if TYPE_CHECKING:
     from trainc.pipeline.library import Conformed
 
-NO_RUNTIMES: Final = Declaration("no-runtimes", ("read",), "No runtime to pin", trainc_only=True)
+NO_RUNTIMES: Final = Declaration("no-runtimes", ("read",), trainc_only=True)
 
 _BEGINS: Final = (b"{", b"\xef\xbb\xbf{")
 
@@ -57,21 +57,29 @@ def parse_file(data: bytes, file: str, *, namespace: str | None) -> PulledRuntim
 
 def _take_list(reading: Reading, data: bytes, file: str) -> bool:
     """Add the items of a JSON list of any length; return False for other content."""
+    document = json_object(data, file)
+    if document is None or not str(document.value.get("kind")).endswith("List"):
+        return False
+    if not isinstance(document.value.get("items"), list):
+        return False
+    reading.take(document)
+    return True
+
+
+def json_object(data: bytes, file: str) -> Document | None:
+    """Return a JSON object of any length; None for other content."""
     from trainc.kubernetes.documents import DEEPEST
     from trainc.kubernetes.documents.jsonobjects import sole_object
     from trainc.kubernetes.documents.yamlerror import YamlError
 
     if not data.lstrip().startswith(_BEGINS):
-        return False
+        return None
     try:
         text = data.decode("utf-8-sig")
         value = sole_object(text, deepest=DEEPEST)
     except (UnicodeDecodeError, YamlError):
-        return False
-    if value is None or not str(value.get("kind")).endswith("List") or not isinstance(value.get("items"), list):
-        return False
-    reading.take(Document(file=file, line=1, text=text, value=value))
-    return True
+        return None
+    return None if value is None else Document(file=file, line=1, text=text, value=value)
 
 
 def _names(document: Document) -> list[Diagnostic]:

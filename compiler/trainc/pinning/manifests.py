@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.kinds import CLUSTER_SCOPED
 from trainc.emit import yaml
 from trainc.files.selection import SETTINGS
+from trainc.kubernetes.trees import removed_at
 from trainc.pipeline.checks.runtime import RECORD
 from trainc.pipeline.library import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
@@ -71,17 +72,15 @@ def files_of(documents: Iterable[Document], tag: str = "") -> dict[str, str]:
     return {path_of(document): start + writer.document(clean(document.value)) for document in documents}
 
 
-def clean(tree: Tree) -> Tree:
-    """Return a runtime without the fields that the cluster sets.
+def clean(tree: Tree, fields: Container[str] = SERVER_METADATA) -> Tree:
+    """Return an object without the fields that the cluster sets, of which `fields` are those of the metadata.
 
     >>> clean({"metadata": {"name": "a", "uid": "1", "annotations": {LAST_APPLIED: "{}"}}, "status": {}})
     {'metadata': {'name': 'a'}}
     """
-    metadata = {key: value for key, value in tree["metadata"].items() if key not in SERVER_METADATA}
-    annotations = metadata.get("annotations")
-    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
-        left = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
-        metadata = {key: left if key == "annotations" else value for key, value in metadata.items()}
-        if not left:
+    metadata = {key: value for key, value in tree["metadata"].items() if key not in fields}
+    if LAST_APPLIED in (metadata.get("annotations") or ()):
+        metadata = removed_at(metadata, ("annotations", LAST_APPLIED))
+        if not metadata["annotations"]:
             del metadata["annotations"]
     return {key: metadata if key == "metadata" else value for key, value in tree.items() if key != "status"}

@@ -26,12 +26,8 @@ if TYPE_CHECKING:
     from trainc.files.outputs import Output
 
 
-PINNED_RUNTIME_EDITED: Final = Declaration(
-    "pinned-runtime-edited", ("read",), "Pinned runtime was edited by hand", severity="warning", trainc_only=True
-)
-PINNED_RUNTIME_TAKEN: Final = Declaration(
-    "pinned-runtime-taken", ("read",), "Pinned runtime would replace another file", trainc_only=True
-)
+PINNED_RUNTIME_EDITED: Final = Declaration("pinned-runtime-edited", ("read",), severity="warning", trainc_only=True)
+PINNED_RUNTIME_TAKEN: Final = Declaration("pinned-runtime-taken", ("read",), trainc_only=True)
 NAME: Final = ".trainc-runtimes"
 """It has no suffix, because kubectl and Argo CD read every .json file in a folder as a manifest, even a hidden one."""
 BEGINS: Final = b'{\n  "runtimes": '

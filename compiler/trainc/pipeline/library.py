@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     OverlayConflict = Callable[[Document, Document], Diagnostic | None]
 
 
-DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", trainc_only=True)
+DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), trainc_only=True)
 
 BUILT_IN: Final = "the built-in runtimes"
 """The name of the last level."""

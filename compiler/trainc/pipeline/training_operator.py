@@ -133,13 +133,7 @@ def _with_variables(plan: Plan, slot: Slot, given: list[Tree]) -> Plan:
     return plan._replace(spec=put(plan.spec, path, [*given, *others]))
 
 
-@check(
-    "ignored-by-release",
-    phase="trainjob",
-    severity="warning",
-    title="Field that the release ignores",
-    trainc_only=True,
-)
+@check("ignored-by-release", phase="trainjob", severity="warning", trainc_only=True)
 def ignored(plan: Plan) -> Iterator[Finding]:
     """The controller of Training Operator v1.9 ignores some fields of its schemas without a message."""
     framework, policy = plan.runtime.framework, ("spec", "mlPolicy")

@@ -10,7 +10,7 @@ Each format has `render(diagnostics, *, summary, color, checked) -> str`, and es
    break out of the format to `BREAKOUTS`.
 4. Run `make snapshots`, which writes `tests/reports/formats/<name>-faults.txt` and two other reports. Read each
    report from the point of view of the tool's user.
-5. Write an entry with a snippet in `docs/reports.md`, and add the name to `docs/commands.md`.
+5. Write an entry with a snippet in `docs/reports.md`, and add the name to `docs/commands/validate.md`.
 """
 
 from __future__ import annotations

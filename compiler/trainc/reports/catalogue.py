@@ -8,6 +8,7 @@ Returns  declarations, and pages as text. `trainc explain ID`, docs/diagnostics.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -19,22 +20,8 @@ from trainc.pipeline.checks import Check
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from trainc.base.declarations import Phase
-
-BY: Final[dict[Phase, str]] = {
-    "read": "kubectl or the API server, when it parses the text",
-    "schema": "the API server, from the kind's schema",
-    "runtime": "Trainer's runtime webhook",
-    "trainjob": "Trainer's TrainJob webhook",
-    "build": "the Trainer controller, after the TrainJob is stored",
-    "jobset-schema": "the API server, from JobSet's schema, when the controller creates the JobSet",
-    "jobset": "JobSet's webhook, when the controller creates the JobSet",
-    "kueue": "Kueue's webhook, at `kubectl apply` of the JobSet",
-    "queue": "Kueue, in the condition QuotaReserved of the JobSet's Workload",
-    "job": "the API server, when JobSet creates the Jobs",
-    "lint": "trainc only: the cluster accepts it",
-}
-"""The component that reports a fault, by admission phase."""
+LINK: Final = re.compile(r"\[(`[a-z0-9-]+`)\]\([a-z0-9-]+\.md\)")
+"""A link from a page to another one, which works only beside it."""
 
 
 def entry(id: str) -> Declaration:
@@ -48,15 +35,10 @@ def declarations(module: ModuleType) -> dict[str, Declaration]:
     return {value.id: value for value in values if isinstance(value, Declaration)}
 
 
-def component(declared: Declaration) -> str:
-    """Return the component that reports the fault."""
-    return "trainc only" if declared.trainc_only else BY[declared.phases[0]]
-
-
 def page(id: str) -> str:
-    """Return the Markdown page of an id. Raise OSError if there is none."""
+    """Return the Markdown page of an id, with the names of other pages in place of links. Raise OSError for no page."""
     with open(data_path("diagnostics", f"{id}.md"), encoding="utf-8") as file:
-        return file.read()
+        return LINK.sub(r"\1", file.read())
 
 
 def address(id: str) -> str:
@@ -82,11 +64,3 @@ def published(label: str) -> str:
     except PackageNotFoundError:  # a checkout that is not installed
         return ""
     return next((url.strip() for name, _, url in (each.partition(",") for each in urls) if name == label), "")
-
-
-def explained(declared: Declaration) -> str:
-    """Return a declaration and its page, for a terminal."""
-    first, *others = declared.phases
-    stage = f"stage: {first}" + (f" (or {', '.join(others)})" if others else "")
-    heading = f"{declared.severity}[{declared.id}]: {declared.title}\nreported by {component(declared)}\n{stage}\n"
-    return f"{heading}\n{page(declared.id)}"

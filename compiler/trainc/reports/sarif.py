@@ -86,10 +86,11 @@ def _rules(ids: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _rule(declared: Declaration, page: str, address: str) -> dict[str, Any]:
+    heading, _, rule, _ = page.split("\n\n", 3)
     return {
         "id": declared.id,
-        "shortDescription": {"text": declared.title},
-        "fullDescription": {"text": " ".join(page.partition("\n\n")[0].split())},
+        "shortDescription": {"text": heading.partition(": ")[2]},
+        "fullDescription": {"text": " ".join(rule.split())},
         "help": {"text": page, "markdown": page},
         **({"helpUri": address} if address else {}),
         "defaultConfiguration": {"level": declared.severity},

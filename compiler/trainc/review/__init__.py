@@ -12,21 +12,22 @@ Returns  a Review (`reviewed`): the changed settings, with the objects whose cau
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBSET
 from trainc.budget import Meter
 from trainc.compilation import environment_runs
 from trainc.compilation.lost_data import loses_data, used_config_maps
-from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
+from trainc.diagnostics import Diagnostic, Location, ObjectId, Place, failed
 from trainc.pods import footprint
 from trainc.provenance.tracing.correspondence import value_at
 from trainc.review import sides
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changed_settings, changes, renamed_jobs, shown
 from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
+from trainc.review.cluster_side import running_state, with_current_use
 from trainc.review.commits import branch_merges
-from trainc.review.consequences import after_upgrade, as_a_whole, judge, under_new_name
+from trainc.review.consequences import after_upgrade, as_a_whole, between_environments, judge, under_new_name
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
 from trainc.review.review_notes import unused_runtimes, upgrade_notes, with_objects_ahead
 from trainc.review.reviewed import (
@@ -39,20 +40,21 @@ from trainc.review.reviewed import (
     Reviewed,
     with_objects,
 )
-from trainc.review.sides import side_files, side_pairs
+from trainc.review.sides import Side, SideSpec, side_files, side_pairs
 from trainc.review.sides.moves import MovableDocuments
 from trainc.review.sides.side_pairs import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.compilation import Compilation, Run
+    from trainc.compilation import Compilation, Compiled, Run
     from trainc.pipeline.plan import Plan
     from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
     from trainc.review.changes.changed_settings import SettingEdit
+    from trainc.review.cluster_side import LiveCluster
     from trainc.review.consequences import Judgement
-    from trainc.review.sides import Side, SideItem, SideSpec
+    from trainc.review.sides import SideItem
     from trainc.settings import Settings
 
 OLD_SIDE: Final = "in {}: "
@@ -73,7 +75,7 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
     movable = MovableDocuments()
     for pair in found:
         parts += _compare_project(*pair, run, reporting, meter, movable, several=len(found) > 1)
-    if len(found) > 1:
+    if len(found) > 1 and not old.environment:
         release = sides.settings_of(found[0][1], run).release
         moved = with_moved_objects([review for _, review in parts], release)
         parts = [(name, review) for (name, _), review in zip(parts, moved, strict=True)]
@@ -89,6 +91,36 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
             *branch_merges.faults(old.commit, new.commit, OLD_SIDE.format(old.name)),
             *review.diagnostics,
         )
+    )
+
+
+def compare_live(
+    spec: SideSpec, cluster: LiveCluster, run: Run, reporting: Callable[[SideSpec], Settings] | None = None
+) -> Review:
+    """Compare the objects of a cluster with those that a side renders. Raise KubectlError, OverBudgetError."""
+    meter = Meter(run.budget)
+    pairs, note = side_pairs.project_pairs(spec, spec, run, meter)
+    projects = [Versions(each, run, meter, None if reporting is None else reporting(each)) for _, each in pairs]
+    found = list[tuple[str, Side]]()
+    for project in projects:
+        if (fault := side_pairs.environment_fault(project)) is not None:
+            return Review(cluster.name, spec.name, diagnostics=(fault,))
+        found += ((name, renamed_jobs.with_own_hashes(side)) for name, side in project.by_environment().items())
+    is_failed = any(failed(side.diagnostics) for _, side in found)
+    if not is_failed and not any(side.items for _, side in found):
+        return Review(cluster.name, spec.name, diagnostics=(sides.no_jobs(spec, spec),))
+    is_whole = spec.project and not run.options.only
+    is_rendered = cluster.rendered_by_any(projects, [side for _, side in found]) if is_whole else None
+    parts = []
+    for name, side in found:
+        empty = Side(SideSpec(cluster.name, (), is_live=True), "rendered", (), ())
+        before, after = (empty, side) if is_failed else cluster.sides(side, is_rendered)
+        parts.append((name, _compare(before, after, run, name)))
+    review = merge_reviews(parts)
+    return review._replace(
+        diagnostics=(*([] if note is None else [note]), *review.diagnostics),
+        notes=cluster.notes,
+        faults=tuple(cluster.faults.values()),
     )
 
 
@@ -118,6 +150,8 @@ def _compare_project(
         return [("", Review(old.name, new.name, diagnostics=(fault,)))]
     settings = changed_settings.edits(before.project, after.project, partial(after.path_of, before))
     found = _compare_environments(before, after, run, names, settings)
+    if old.environment:
+        return found  # both sides have the same files
     if any(review.failed for _, review in found):
         return found
     causes = {cause.at.file for _, review in found for each in review.objects for cause in each.causes}
@@ -130,6 +164,9 @@ def _compare_environments(
     before: Versions, after: Versions, run: Run, names: Sequence[str], settings: Sequence[SettingEdit]
 ) -> list[tuple[str, Review]]:
     """Compare the objects and settings of two sides, in each of their environments."""
+    if before.spec.environment and (before.is_rendered or after.is_rendered):
+        fault = side_pairs.environments_of_sources(after.spec)
+        return [("", Review(before.spec.name, after.spec.name, diagnostics=(fault,)))]
     is_nothing = before.first.content == after.first.content == "nothing"
     hidden = is_nothing and (before.has_hidden_jobsets or after.has_hidden_jobsets)
     if hidden or before.is_rendered or after.is_rendered:
@@ -189,7 +226,9 @@ def _compare(
     is_empty = before.content == after.content == "nothing" and not has_runtimes
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
-    if before.content == after.content == "compiled":
+    if old.environment:
+        after = renamed_jobs.with_names_of_environment(before, after)
+    elif before.content == after.content == "compiled":
         after = renamed_jobs.with_old_names(before, after)
         before, after = renamed_jobs.with_hashes(before, after)
     edits = [*settings, *_edited_annotations(before, after)]
@@ -206,6 +245,7 @@ def _compare(
         pods=() if is_empty else (_pods(before, after),),
         diagnostics=diagnostics,
         skipped=skipped,
+        kind="environments" if old.environment else "live" if old.is_live else "change",
     )
 
 
@@ -213,24 +253,31 @@ def _pods(before: Side, after: Side) -> PodNumbers:
     """Return the pods of both sides in numbers. The cluster of rendered objects is unknown."""
     contents = {before.content, after.content}
     own = before if after.content == "nothing" else after
+    is_live = before.spec.is_live
+    names_apart = bool(after.spec.environment)
     return PodNumbers(
         before=footprint.by_queue(item.tree for item in before.items),
-        after=footprint.by_queue((item.own or item).tree for item in after.items),
-        cluster=None if "rendered" in contents else own.settings.cluster,
-        queues=after.queues,
+        after=footprint.by_queue(((not names_apart and item.own) or item).tree for item in after.items),
+        cluster=own.settings.cluster if is_live or "rendered" not in contents else None,
+        queues=with_current_use(after.queues, before.others) if is_live else after.queues,
     )
 
 
 def _edited_annotations(old: Side, new: Side) -> list[SettingEdit]:
-    """Return the changed lint annotations of two sides. A rendered side has none."""
-    if "rendered" in {old.content, new.content}:
+    """Return the changed lint annotations of two sides. A rendered side has none, and two environments the same."""
+    if "rendered" in {old.content, new.content} or new.spec.environment:
         return []
     return changed_settings.annotation_edits(*(list(_plans(side).values()) for side in (old, new)))
 
 
-def _plans(side: Side) -> dict[tuple[str, str], Plan]:
-    """Return the plans of a side's TrainJobs by namespace and name."""
-    return {(item.job.namespace, item.job.name): item.job.plan for item in side.items if item.job is not None}
+def _plans(side: Side) -> dict[object, Plan]:
+    """Return the plans of a side's TrainJobs by namespace and name, or of two environments by document."""
+    of_environments = bool(side.spec.environment)
+    return {_plan_key(item.job, of_environments): item.job.plan for item in side.items if item.job is not None}
+
+
+def _plan_key(job: Compiled, of_environments: bool) -> object:
+    return renamed_jobs.document_key(job.plan.job.document) if of_environments else (job.namespace, job.name)
 
 
 def _old_diagnostics(side: Side) -> Iterator[Diagnostic]:
@@ -257,8 +304,9 @@ def _for_release(diagnostic: Diagnostic, new: SideSpec) -> Diagnostic:
 
 def _pairs(old: Side, new: Side) -> Iterator[tuple[SideItem | None, SideItem | None]]:
     """Yield the old and the new version of each object, in the order of a review."""
-    before = {_key(item.id): item for item in old.items}
-    after = {_key(item.id): item for item in new.items}
+    key_of = _key_of_document if old.spec.environment else _key_of_item
+    before = {key_of(item): item for item in old.items}
+    after = {key_of(item): item for item in new.items}
     if old.one_jobset and new.one_jobset:
         [one], [other] = ([key for key in items if key[2] == JOBSET.kind] for items in (before, after))
         if one != other:
@@ -269,6 +317,15 @@ def _pairs(old: Side, new: Side) -> Iterator[tuple[SideItem | None, SideItem | N
 
 def _name(id: ObjectId) -> tuple[str, str]:
     return id.namespace, id.name
+
+
+def _key_of_item(item: SideItem) -> tuple[Any, ...]:
+    return _key(item.id)
+
+
+def _key_of_document(item: SideItem) -> tuple[Any, ...]:
+    """Return the key of an object of one environment: of two documents, either may have the name of the other."""
+    return (*_key(item.id), *renamed_jobs.document_key(item.document))
 
 
 def _key(id: ObjectId) -> tuple[str, bool, str, str, str]:
@@ -290,6 +347,8 @@ class _Reviewer:
         self.causes = Causes()
         self._shown: dict[int, tuple[InputEdit, Cause]] = {}
         """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
+        self.is_live = old.spec.is_live
+        self.of_environments = bool(new.spec.environment)
         self.plans = [_plans(side) for side in (old, new)]
         self.used = used_config_maps((item.own or item).tree for item in new.items)
 
@@ -299,7 +358,7 @@ class _Reviewer:
             return self._one_sided(old, new)
         tree = new.tree
         naming = []
-        if new.own is not None and new.is_renamed:
+        if new.own is not None and new.is_renamed and not self.of_environments:
             naming, tree = renaming(old.tree, new.own.tree), with_name(tree, new.own.tree)
         found = naming if old.tree == new.tree else [*naming, *changes(old.tree, new.tree)]
         if not found:
@@ -307,8 +366,10 @@ class _Reviewer:
         compiled = old.job is not None and new.job is not None
         judgement = judge(new.id.kind, old.tree, tree, found, self.release, compiled=compiled)
         new_name = self._new_name(old, new, judgement)
-        id = new.own.id if new.own is not None and new.is_renamed else new.id
-        if self._is_upgrade(old, new):
+        id = new.own.id if new.own is not None and (new.is_renamed or self.of_environments) else new.id
+        if self.of_environments:
+            judgement = between_environments(len(found))
+        elif self._is_upgrade(old, new):
             judgement = after_upgrade(new.id.kind, judgement)
         elif new_name or new.own is not None:
             judgement = under_new_name(len(found))
@@ -329,7 +390,12 @@ class _Reviewer:
             renamed=old.id if is_other else None,
             renamed_source=sources[0].name if is_other and sources[0].name != sources[1].name else "",
             new_name=new_name,
+            running=self._running_state(old),
         )
+
+    def _running_state(self, old: SideItem | None) -> bool | None:
+        is_jobset = self.is_live and old is not None and old.id.kind == JOBSET.kind
+        return running_state(old.document.value) if is_jobset and old is not None else None
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
         """Return whether an object is compiled for two releases of Trainer, whose controller makes it."""
@@ -376,11 +442,12 @@ class _Reviewer:
             status="removed" if new is None else "added",
             id=own.id,
             source=self._source(item, old=new is None),
+            running=self._running_state(old),
             cause=cause,
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,
             after=own.tree if new else None,
-            loses_data=new is None and loses_data(own.id, self.used),
+            loses_data=new is None and not self.of_environments and loses_data(own.id, self.used),
         )
 
     def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
@@ -397,7 +464,7 @@ class _Reviewer:
         """Return both plans of the TrainJob that an object is compiled from."""
         if item.job is None:
             return None, None
-        key = (item.job.namespace, item.job.name)
+        key = _plan_key(item.job, self.of_environments)
         before, after = (plans.get(key) for plans in self.plans)
         return before, after
 
@@ -442,7 +509,8 @@ class _Reviewer:
         if (commit := self.sides[edit.gone].spec.commit) is not None:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
         change = shown(edit.change, *edit.trees)
-        return Cause(by, change.field, change, at, edit.gone, edit.setting)
+        gone = edit.gone and not self.of_environments  # both environments have the same files
+        return Cause(by, change.field, change, at, gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from trainc.review.changes import Change
 
 Effect = Literal[
+    "differs",
     "in-place",
     "new-jobs",
     "starts",
@@ -49,6 +50,7 @@ Effect = Literal[
 ]
 
 SHORT: Final[dict[Effect, str]] = {
+    "differs": "differs",
     "unknown": "effect unknown",
     "in-place": "applied in place",
     "new-jobs": "new jobs only",
@@ -65,6 +67,7 @@ SHORT: Final[dict[Effect, str]] = {
 """The label of each effect, from the least to the most severe."""
 RANK: Final = {effect: rank for rank, effect in enumerate(SHORT)}
 _SENTENCES: Final[dict[Effect, str]] = {
+    "differs": "differs between the environments",
     "unknown": "trainc does not know the cluster's rules for this kind",
     "in-place": "applied in place",
     "new-jobs": "applies to new jobs",
@@ -83,7 +86,7 @@ _RECREATED: Final = (
     "or use --name-suffix-hash"
 )
 _NEW_JOBSET: Final = "starts a new JobSet{name}; pruning stops the old one"
-GUIDE: Final = "docs/gitops.md#update-a-jobset"
+GUIDE: Final = "docs/update-a-jobset.md"
 """The section about the changes that a cluster rejects."""
 
 IMMUTABLE_DATA: Final = "the object sets immutable: true"
@@ -164,6 +167,11 @@ def as_a_whole(judgement: Judgement) -> Judgement:
 def under_new_name(count: int) -> Judgement:
     """Return the effects of the changes of an object that gets a new name: a new object is created."""
     return Judgement((Consequence("new-name"),) * count)
+
+
+def between_environments(count: int) -> Judgement:
+    """Return the effects of the differences of two environments: nothing changes in a cluster."""
+    return Judgement((Consequence("differs"),) * count, known=False)
 
 
 def after_upgrade(kind: str, judgement: Judgement) -> Judgement:

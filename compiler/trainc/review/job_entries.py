@@ -29,6 +29,8 @@ class Subject(NamedTuple):
     environments: tuple[str, ...]
     renamed: str = ""
     """The old name of a renamed job."""
+    running: bool = False
+    """Whether it is a job of a cluster whose pods run."""
 
     @property
     def title(self) -> str:
@@ -36,6 +38,7 @@ class Subject(NamedTuple):
         name = self.source.title
         if self.renamed:
             name = f"{self.source._replace(name=self.renamed).title} -> {self.source.name}"
+        name = f"{name} (running)" if self.running else name
         return f"{name} [{', '.join(self.environments)}]" if self.environments else name
 
 
@@ -104,11 +107,16 @@ def subjects(objects: Iterable[Reviewed]) -> list[Subject]:
     """Return the sources of objects, each once, with the environments in which it has one of the objects."""
     found: dict[ObjectSource, dict[str, None]] = {}
     renamed: dict[ObjectSource, str] = {}
+    running: set[ObjectSource] = set()
     for each in objects:
         found.setdefault(each.source, {}).update(dict.fromkeys(each.environments))
         if each.renamed_source:
             renamed.setdefault(each.source, each.renamed_source)
-    return [Subject(source, tuple(names), renamed.get(source, "")) for source, names in found.items()]
+        if each.running:
+            running.add(each.source)
+    return [
+        Subject(source, tuple(names), renamed.get(source, ""), source in running) for source, names in found.items()
+    ]
 
 
 def number_of(given: Sequence[Subject]) -> str:

@@ -44,6 +44,15 @@ class QueueFigure(NamedTuple):
         """The other requests."""
         return self._amounts(name for name in self.use.requested if name not in self.use.exceeded)
 
+    @property
+    def used(self) -> str:
+        """What all workloads use now, of the resources with a quota: `40 nvidia.com/gpu`; empty if it is not known."""
+        from trainc.kueue.kueue_objects import text_of
+
+        use = self.use
+        shown = (f"{text_of(name, use.used[name])} {name}" for name in use.quota if use.used and name in use.used)
+        return "" if use.used is None else ", ".join(shown) or "nothing"
+
     def _amounts(self, resources: Iterable[str]) -> str:
         return ", ".join(f"{self.use.shown(name)} {name}" for name in resources)
 
@@ -92,9 +101,12 @@ def lines(
     found = queue_figures(review)
     for figure in found[:most]:
         over = mark(escape(f"{figure.exceeded} exceeds the quota")) if figure.exceeded else ""
-        names = f"[{', '.join(figure.environments)}]" if figure.environments else ""
-        title = f"{escape(figure.title)} {(code or escape)(names)}".rstrip()
-        yield f"{title}: requests {', '.join(filter(None, [over, escape(figure.fits)])) or 'nothing'}"
+        title = escape(figure.title)
+        if figure.environments:
+            title = f"{title} {(code or escape)('[' + ', '.join(figure.environments) + ']')}"
+        requests = ", ".join(filter(None, [over, escape(figure.fits)])) or "nothing"
+        now = escape(f"; in use now: {figure.used}") if figure.used else ""
+        yield f"{title}: requests {requests}{now}"
     if len(found) > most:
         yield f"and {plural(len(found) - most, 'queue')} more"
 
@@ -118,6 +130,7 @@ def _json(figure: QueueFigure) -> Tree:
             "requested": text_of(name, amount),
             "quota": text_of(name, use.quota[name]),
             "exceeded": name in use.exceeded,
+            **({"used": text_of(name, use.used.get(name, 0))} if use.used is not None else {}),
         }
         for name, amount in use.requested.items()
     ]

@@ -39,12 +39,8 @@ NEW_NAME: Final = Consequence("new-name")
 AHEAD: Final = Consequence("ahead")
 READ: Final = frozenset({"data", "binaryData", "spec"})
 """The fields of other objects that the pods, or their scheduler, read."""
-UNUSED_RUNTIME: Final = Declaration(
-    "unused-runtime", ("read",), "Change of a runtime that no TrainJob uses", "note", trainc_only=True
-)
-TRAINER_UPGRADE: Final = Declaration(
-    "trainer-upgrade", ("read",), "Upgrade of Trainer with effects beyond the objects", "note", trainc_only=True
-)
+UNUSED_RUNTIME: Final = Declaration("unused-runtime", ("read",), "note", trainc_only=True)
+TRAINER_UPGRADE: Final = Declaration("trainer-upgrade", ("read",), "note", trainc_only=True)
 
 
 def with_objects_ahead(objects: Sequence[Reviewed]) -> tuple[Reviewed, ...]:

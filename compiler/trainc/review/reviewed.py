@@ -8,7 +8,7 @@ cause shows: a change without a cause lists these settings.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from trainc.review.consequences import Effect
     from trainc.review.sides.moves import FolderMove
     from trainc.review.sides.side_files import NotCompared, Status
+
+ReviewKind = Literal["change", "environments", "live"]
+"""Whether a review compares two versions of the input, two environments of one, or a cluster with its input."""
 TRAINER_VERSION: Final = "trainerVersion"
 
 
@@ -109,6 +112,8 @@ class Reviewed(NamedTuple):
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
     """The environments in which it is the same; empty for a project without environments."""
+    running: bool | None = None
+    """Whether the status of a JobSet in a cluster shows that its pods run; None if it is not known."""
     loses_data: bool = False
     """Whether it is removed, and a tool that prunes deletes it with its data."""
 
@@ -221,10 +226,22 @@ class Review(NamedTuple):
     moves: tuple[FolderMove, ...] = ()
     """The objects whose documents move to another folder, which changes the Application that deploys them."""
 
+    kind: ReviewKind = "change"
+    notes: tuple[str, ...] = ()
+    """What of a cluster is not compared, in sentences."""
+    faults: tuple[Diagnostic, ...] = ()
+    """The errors about parts of a cluster that could not be read; the others are compared."""
+
     @property
     def is_empty(self) -> bool:
         """Whether the sides do not differ."""
         return not (self.objects or self.settings or self.not_compared or self.moves)
+
+    def word(self, status: Status) -> str:
+        """Return the word for a status: of two environments, an object is in one of them only."""
+        if self.kind != "environments" or status == "changed":
+            return status
+        return f"only in {self.new if status == 'added' else self.old}"
 
     @property
     def failed(self) -> bool:
@@ -266,7 +283,8 @@ class Review(NamedTuple):
 
     def groups(self) -> list[CauseGroup]:
         """Return the changes by cause: first those of settings, then the cause that changes most objects."""
-        return [self._with_settings(group) for group in grouped(self.with_status("changed"), self.settings)]
+        found = grouped(self.with_status("changed"), self.settings, by_change=self.kind == "live")
+        return [self._with_settings(group) for group in found]
 
     def other_settings(self, groups: Iterable[CauseGroup]) -> list[ChangedSetting]:
         """Return the changed settings that are the cause of no group."""
@@ -304,11 +322,14 @@ def _counts(environment: str, objects: Iterable[tuple[Reviewed, int]]) -> Counts
     return Counts(environment, found["added"], found["changed"], recreated, found["removed"])
 
 
-def grouped(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = ()) -> list[CauseGroup]:
+def grouped(
+    objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = (), *, by_change: bool = False
+) -> list[CauseGroup]:
     """Return changed objects grouped by the causes of their changes; an object is in the group of each cause.
 
     The causes that are one changed setting have one group. Another edit that has other values in another environment
-    has a group for each of these environments.
+    has a group for each of these environments. With `by_change`, the objects that change alike without
+    a known cause have one.
     """
     objects = [*objects]
     values = _values_of_causes(objects)
@@ -320,6 +341,8 @@ def grouped(objects: Iterable[Reviewed], settings: Sequence[ChangedSetting] = ()
     for reviewed in objects:
         for line in reviewed.lines:
             key: object = None
+            if line.cause is None and by_change:
+                key = "alike", repr([each.change for each in reviewed.lines])
             if line.cause is not None:
                 key = owners.get(id(line.cause)) or (line.cause.key, values[line.cause.key, _environment(reviewed)])
             causes.setdefault(key, line.cause)

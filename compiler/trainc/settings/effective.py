@@ -255,7 +255,7 @@ def _image(item: Leaf) -> Image:
     return Image(value["name"], item.source, new_name, new_tag, digest, lower)
 
 
-UNKNOWN_ENVIRONMENT: Final = Declaration("unknown-environment", ("read",), "Unknown environment", trainc_only=True)
+UNKNOWN_ENVIRONMENT: Final = Declaration("unknown-environment", ("read",), trainc_only=True)
 
 _MANY: Final = 20
 """The maximum number of names in a message."""

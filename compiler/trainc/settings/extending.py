@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from trainc.files import inputs
 
 KEY: Final = "extends"
-CIRCULAR_EXTENDS: Final = Declaration(
-    "circular-extends", ("read",), "Settings file that extends itself", trainc_only=True
-)
+CIRCULAR_EXTENDS: Final = Declaration("circular-extends", ("read",), trainc_only=True)
 MOST_FILES: Final = 100
 """The most files that one project extends."""
 

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
 
-ENVIRONMENT_KEY: Final = Declaration(
-    "environment-key", ("read",), "Key that an environment cannot set", trainc_only=True
-)
+ENVIRONMENT_KEY: Final = Declaration("environment-key", ("read",), trainc_only=True)
 
 PATH: Final = ("trainc", "Settings.json")
 _LISTS_OF_PATCHES: Final = ("patchesJson6902", "patchesStrategicMerge")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from trainc.settings.model import Base
 
 
-IMAGE_CHANGE: Final = Declaration("image-change", ("read",), "Invalid change of an image", trainc_only=True)
+IMAGE_CHANGE: Final = Declaration("image-change", ("read",), trainc_only=True)
 
 MOST_PATTERNS: Final = 250
 """The most patterns of one list."""
@@ -47,17 +47,13 @@ _AFFIXES: Final = ("namePrefix", "nameSuffix")
 _MERGED: Final = (*_AFFIXES, "accelerators", *RELEASE_ROWS)
 """The keys whose values can be invalid only after the merge of layers."""
 _NAMESPACE_AFFIXES: Final = ("namespacePrefix", "namespaceSuffix")
-CONFLICTING_SETTINGS: Final = Declaration(
-    "conflicting-settings", ("read",), "Settings that exclude each other", trainc_only=True
-)
+CONFLICTING_SETTINGS: Final = Declaration("conflicting-settings", ("read",), trainc_only=True)
 _IMAGE_HELP: Final = {
     "newName": "use a name such as ghcr.io/acme/app, without tag and digest",
     "newTag": "use letters, digits, `_`, `.` and `-`, at most 128 characters",
     "digest": "use sha256: and 64 hexadecimal digits, as the registry shows it",
 }
-REQUIRED_VERSION: Final = Declaration(
-    "required-version", ("read",), "Version that the project excludes", trainc_only=True
-)
+REQUIRED_VERSION: Final = Declaration("required-version", ("read",), trainc_only=True)
 
 
 def faults_of_values(base: Base, *, complete: bool = True) -> Iterator[Diagnostic]:
@@ -362,12 +358,7 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
         help = 'use an operator and a version, such as ">=0.2" or ">=0.2,<1"'
     else:
         message = f"the project requires trainc {shortened(specifiers)}, but this is trainc {__version__}"
-        help = f'install such a version: pip install "trainc{shortened(_pip(specifiers))}"'
+        help = "check out such a version in a clone of trainc, and run pip install . there"
     return Diagnostic.declared(
         REQUIRED_VERSION, message, help, field="requiredVersion", place=Place(document, ("requiredVersion",))
     )
-
-
-def _pip(specifiers: str) -> str:
-    """Return specifiers as pip needs them: a version without an operator is exact."""
-    return specifiers if specifiers.strip()[:1] in "=!<>~" else f"=={specifiers.strip()}"

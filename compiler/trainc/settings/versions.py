@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trainc.settings.model import Base
 
 
-CLUSTER_VERSION: Final = Declaration("cluster-version", ("read",), "Invalid release in the settings", trainc_only=True)
+CLUSTER_VERSION: Final = Declaration("cluster-version", ("read",), trainc_only=True)
 _NUMBER: Final = re.compile(r"[0-9][0-9.]{0,60}", re.ASCII)
 _RELEASE: Final = r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,9})(?:(a|b|rc)([0-9]{1,9}))?"
 _SPECIFIER: Final = re.compile(rf"(?:(==|!=|<=|>=|<|>|~=)\s*)?{_RELEASE}")

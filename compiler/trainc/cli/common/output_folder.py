@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from trainc.files.outputs import Changes, Output
 
 
-PASSTHROUGH_DROPPED: Final = Declaration(
-    "passthrough-dropped", ("build",), "Output would lose the documents of other kinds", trainc_only=True
-)
+PASSTHROUGH_DROPPED: Final = Declaration("passthrough-dropped", ("build",), trainc_only=True)
 MOST_KEPT: Final = 20
 """The maximum number of kept files that are named."""
 

@@ -182,12 +182,13 @@ def report_stand_ins(result: Compilation, run: Run) -> None:
 
 def trial_sentences(result: Compilation) -> list[str]:
     """Return a sentence about each OptimizationJob of a result with its first trial."""
-    if not any(job.plan.job.is_trial for job in result.jobs):
+    trials = [job.plan.job.document for job in result.jobs if job.plan.job.is_trial]
+    if not trials:
         return []
     from trainc.base.texts import escape
-    from trainc.compilation.optimization_jobs import sentences
+    from trainc.frontends.trials import sentence
 
-    return [*map(escape, sentences(result.jobs))]
+    return [escape(sentence(each)) for each in trials]
 
 
 def summary(compilation: Compilation) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 STDOUT: Final = "-"
-AMBIGUOUS_OPTION: Final = Declaration("ambiguous-option", ("read",), "Option that is also a file", trainc_only=True)
+AMBIGUOUS_OPTION: Final = Declaration("ambiguous-option", ("read",), trainc_only=True)
 
 
 def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: str) -> None:

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
 
-import click
-
-from trainc.cli.common import printing
-from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common import kubectl_options, printing
+from trainc.cli.common.arguments import Command
 from trainc.cli.runtimes import pinned
 from trainc.cli.runtimes.entries import report
-
-if TYPE_CHECKING:
-    from trainc.diagnostics import Diagnostic
 
 EPILOG = """\b
 Examples:
@@ -22,8 +16,6 @@ Examples:
   trainc runtimes pull --context prod -o platform/runtimes
   trainc runtimes pull --check                    exit 3 if they have changed
 """
-_SHOWN: Final = 40
-"""Characters of an answer that is not JSON."""
 
 
 def pull(context: str | None, folder: str | None, timeout: int, check: bool, force: bool) -> int:
@@ -37,16 +29,17 @@ def pull(context: str | None, folder: str | None, timeout: int, check: bool, for
     from trainc.base.texts import escape
     from trainc.pinning import answers, kubectl
 
-    answer = kubectl.get(context, timeout=timeout, environment=os.environ)
-    if not isinstance(answer, kubectl.KubectlOutput):
-        return report([answer])
+    program = kubectl.Kubectl(context, timeout, os.environ)
+    arguments = (kubectl.RUNTIMES, "-A", "-o", "json")
+    answer = program.get(*arguments)
+    if isinstance(answer, kubectl.KubectlFault):
+        return report([answer.diagnostic])
     for line in answer.messages:
         printing.report(f"kubectl: {escape(line)}\n")
     found = answers.parse_answer(answer.data, kubectl.SHOWN)
     if found is None:
-        return report([_not_a_list(answer.data)])
-    tag = kubectl.controller_tag(context, timeout=timeout, environment=os.environ)
-    if tag:
+        return report([kubectl.not_a_list(answer.data, *arguments)])
+    if tag := program.controller_tag():
         _compare_release(tag, check=check)
     return pinned.write(found, folder, check=check, force=force, tag=tag)
 
@@ -84,33 +77,12 @@ def _set_release(file: str, name: str) -> None:
     printing.report(f'{escape(os.path.relpath(file))}: trainerVersion: "{name}"\n')
 
 
-def _not_a_list(data: bytes) -> Diagnostic:
-    from trainc.diagnostics import Diagnostic, Location
-    from trainc.pinning import kubectl
-
-    start = data[:_SHOWN].decode(errors="replace")
-    if not data:
-        message = "the answer is empty"
-    elif data.lstrip().startswith(b"{"):
-        message = "the answer is not a valid JSON list"
-    else:
-        message = f'the answer is not JSON: it starts with "{start}"'
-    return Diagnostic.declared(kubectl.KUBECTL_FAILED, message, kubectl.RUN, place=Location(file=kubectl.SHOWN))
-
-
 command = Command(
     pull,
     (
-        Option(("--context",), "Context of the kubeconfig; the default is the current one.", metavar="NAME"),
+        kubectl_options.CONTEXT,
         pinned.OUTPUT,
-        Option(
-            ("--timeout",),
-            "Stop kubectl after this time.",
-            metavar="SECONDS",
-            type=click.IntRange(1, 3600),
-            default=60,
-            show_default=True,
-        ),
+        kubectl_options.TIMEOUT,
         pinned.CHECK,
         pinned.FORCE,
     ),

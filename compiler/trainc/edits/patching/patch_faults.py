@@ -18,15 +18,9 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Place
     from trainc.kubernetes.trees import Path
 
-INVALID_PATCH: Final = Declaration(
-    "invalid-patch", ("read",), "Invalid patch in the settings", trainc_only=True, fix="safe"
-)
-PATCH_FAILED: Final = Declaration(
-    "patch-failed", ("read",), "Patch that cannot be applied", trainc_only=True, fix="safe"
-)
-UNUSED_PATCH: Final = Declaration(
-    "unused-patch", ("read",), "Patch that matches no object", "warning", trainc_only=True
-)
+INVALID_PATCH: Final = Declaration("invalid-patch", ("read",), trainc_only=True, fix="safe")
+PATCH_FAILED: Final = Declaration("patch-failed", ("read",), trainc_only=True, fix="safe")
+UNUSED_PATCH: Final = Declaration("unused-patch", ("read",), "warning", trainc_only=True)
 KEY: Final = "patches"
 """The key in trainc.yaml."""
 ENVIRONMENTS: Final = "environments"

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from trainc.edits.environment import Image
     from trainc.kubernetes.trees import Tree
 
-UNMATCHED_IMAGE: Final = Declaration(
-    "unmatched-image", ("read",), "Item of images that matches no image", "warning", trainc_only=True, fix="unsafe"
-)
+UNMATCHED_IMAGE: Final = Declaration("unmatched-image", ("read",), "warning", trainc_only=True, fix="unsafe")
 
 OF_TRAINER: Final = ("spec", "trainer", "image")
 CONTAINERS: Final = ("initContainers", "containers")

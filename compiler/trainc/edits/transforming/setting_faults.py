@@ -28,26 +28,12 @@ if TYPE_CHECKING:
     from trainc.edits.transforming.namespaces import Namespaces
     from trainc.kubernetes.trees import Tree
 
-OTHER_NAMESPACE: Final = Declaration(
-    "other-namespace", ("read",), "Document with another namespace than the environment", "warning", trainc_only=True
-)
+OTHER_NAMESPACE: Final = Declaration("other-namespace", ("read",), "warning", trainc_only=True)
 
-MOVED_NAMESPACE: Final = Declaration(
-    "moved-namespace",
-    ("read",),
-    "Reference to a namespace whose documents move",
-    "warning",
-    trainc_only=True,
-)
-UNMATCHED_SHARED: Final = Declaration(
-    "unmatched-shared", ("read",), "Item of shared that matches nothing", trainc_only=True
-)
-NO_NAMESPACE: Final = Declaration(
-    "no-namespace", ("read",), "Prefix or suffix of a namespace that is not set", trainc_only=True
-)
-UNUSED_SETTING: Final = Declaration(
-    "unused-setting", ("read",), "Setting that affects nothing", "warning", trainc_only=True
-)
+MOVED_NAMESPACE: Final = Declaration("moved-namespace", ("read",), "warning", trainc_only=True)
+UNMATCHED_SHARED: Final = Declaration("unmatched-shared", ("read",), trainc_only=True)
+NO_NAMESPACE: Final = Declaration("no-namespace", ("read",), trainc_only=True)
+UNUSED_SETTING: Final = Declaration("unused-setting", ("read",), "warning", trainc_only=True)
 
 SAME_NAME: Final = frozenset({"duplicate-object", "duplicate-runtime", "duplicate-trainjob"})
 """The diagnostics that are about an object's identity, not about the text of its name."""

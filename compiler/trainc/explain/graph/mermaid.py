@@ -2,9 +2,9 @@
 
 Reads    graphs.
 Returns  one block, or several if one would exceed Mermaid's limits; the line before each lists its TrainJobs.
-         A TrainJob is a subgraph; a runtime is one box for all its TrainJobs. Ids are numbered instead of derived from
-         names. Text is truncated, and every character except letters, digits, spaces and harmless punctuation becomes
-         an entity code.
+         A runtime is one box with arrows to all its TrainJobs, each of which is a subgraph. The runtimes come first, so
+         that an arrow crosses no TrainJob. Ids are numbered instead of derived from names. Text is truncated and
+         wrapped, and every character except letters, digits, spaces and harmless punctuation becomes an entity code.
 Source   Mermaid 11: the flowchart syntax; maxTextSize and maxEdges, with the defaults that GitHub uses.
 """
 
@@ -28,7 +28,9 @@ MOST_EDGES: Final = 500
 MOST: Final = 10
 """The number of jobs, and of objects, that are drawn for a TrainJob; one box counts the others."""
 LONGEST: Final = 72
-"""The maximum length of a line in a box."""
+"""The maximum length of a text in a box."""
+WIDTH: Final = 24
+"""The number of characters that fit into the 200 pixels at which Mermaid breaks a line itself."""
 BEGIN: Final = "```mermaid\nflowchart LR\n"
 END: Final = "  classDef expected stroke-dasharray: 4 3\n```\n"
 
@@ -81,14 +83,13 @@ def split(parts: Iterable[Diagram]) -> Iterator[list[Diagram]]:
 
 def diagram(parts: list[Diagram]) -> str:
     """Return one block."""
-    users: dict[str, str] = {}
+    ids: dict[str, str] = {}
     edges = []
     for one in parts:
         if one.graph.runtime is not None:
-            user = users.setdefault(runtime(one.graph, one.graph.runtime), f"r{len(users) + 1}")
-            edges.append(f"{one.id} --> {user}")
-    lines = [line for one in parts for line in one.lines]
-    lines += [f"{id}{drawn}" for drawn, id in users.items()] + edges
+            id = ids.setdefault(runtime(one.graph, one.graph.runtime), f"r{len(ids) + 1}")
+            edges.append(f"{id} --> {one.id}")
+    lines = [f"{id}{drawn}" for drawn, id in ids.items()] + [line for one in parts for line in one.lines] + edges
     return BEGIN + "".join(f"  {line}\n" for line in lines) + END
 
 
@@ -99,7 +100,11 @@ def part(number: int, graph: Graph) -> Diagram:
     for found in (jobs(id, graph), gangs_and_endpoint(id, graph), needs(id, graph)):
         boxes += found[0]
         edges += found[1]
-    lines = (f"subgraph s{number}{box(name(graph))}", *(f"  {line}" for line in (*boxes, *edges)), "end")
+    lines = (
+        f'subgraph s{number}["{encoded(name(graph), LONGEST)}"]',
+        *(f"  {line}" for line in (*boxes, *edges)),
+        "end",
+    )
     return Diagram(graph, id, lines, len(edges) + 1)
 
 
@@ -123,7 +128,7 @@ def jobs(id: str, graph: Graph) -> Drawn:
     boxes, edges = [], []
     for step in graph.steps[:MOST]:
         own = ids[step.job.name]
-        boxes.append(f"{own}{box(f'{step.job.name}: {text.pods(step.job.pods)}', text.requests_of_each_pod(step))}")
+        boxes.append(f"{own}{box(step.job.name, text.pods(step.job.pods), text.requests_of_each_pod(step))}")
         waits = [f"{ids[w.job]} -->|{quoted(w.status)}| {own}" for w in step.after if w.job in ids]
         edges += waits or [f"{id} --> {own}"]
     if more := len(graph.steps[MOST:]):
@@ -182,9 +187,20 @@ def quoted(*lines: str) -> str:
     return f'"{"<br/>".join(map(encoded, lines))}"'
 
 
-def encoded(line: str) -> str:
-    """Return a line of text, truncated and with special characters as entity codes."""
-    shown = escape(line)
-    if len(shown) > LONGEST:
-        shown = f"{shown[: LONGEST - 1]}…"
-    return _SPECIAL.sub(lambda match: f"#{ord(match[0])};", shown)
+def encoded(line: str, width: int = WIDTH) -> str:
+    """Return a line of text, truncated and wrapped, with special characters as entity codes.
+
+    It breaks after a space or a comma, or else inside a name.
+
+    >>> encoded("PodGroup gpt-pretrain-with-a-long-name.v2")
+    'PodGroup<br/>gpt-pretrain-with-a-<br/>long-name.v2'
+    """
+    rest, parts = escape(line), []
+    if len(rest) > LONGEST:
+        rest = f"{rest[: LONGEST - 1]}…"
+    while len(rest) > width:
+        ends = (max(rest.rfind(mark, 1, width) for mark in marks) + 1 for marks in (" ,", "-./"))
+        end = next(filter(None, ends), width)
+        parts.append(rest[:end].rstrip())
+        rest = rest[end:]
+    return "<br/>".join(_SPECIAL.sub(lambda match: f"#{ord(match[0])};", part) for part in (*parts, rest))

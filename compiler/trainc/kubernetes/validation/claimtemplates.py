@@ -22,9 +22,7 @@ from trainc.kubernetes.violations import REQUIRED, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
-CLAIM_TEMPLATE: Final = Declaration(
-    "claim-template", ("job",), "Conflicting fields or forbidden metadata in claim template", fix="unsafe"
-)
+CLAIM_TEMPLATE: Final = Declaration("claim-template", ("job",), fix="unsafe")
 
 EXCLUSIVE_MODE: Final = "ReadWriteOncePod"
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", EXCLUSIVE_MODE)

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from trainc.base.suggestions import KnownNames
     from trainc.kubernetes.trees import At, Tree
 
-KUBERNETES_VERSION: Final = Declaration(
-    "kubernetes-version", ("job",), "Field that only one of two Kubernetes versions accepts", "warning"
-)
+KUBERNETES_VERSION: Final = Declaration("kubernetes-version", ("job",), "warning")
 """The versions are those of docs/versions.md; with the older one, the older rules apply."""
 
 FieldRule = Callable[["PodViolations", "At", Any], None]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 
-INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "Probe or lifecycle hook on init container")
+INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",))
 DROPPED: Final = {"stopSignal"}
 """The API server drops hooks with only a stop signal, which is behind a feature gate, before validation."""
 _RESTARTED: Final[dict[str, FieldRule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
@@ -41,9 +41,7 @@ _RUNNING: Final[dict[str, FieldRule]] = {
 _mounts: Final = imported_later("mounts", "container_mounts")
 _on_the_host: Final = imported_later("ports", "on_the_host")
 _restart_rules: Final = imported_later("probes", "rules")
-EPHEMERAL_CONTAINER: Final = Declaration(
-    "ephemeral-container", ("job",), "Ephemeral container in pod template", fix="unsafe"
-)
+EPHEMERAL_CONTAINER: Final = Declaration("ephemeral-container", ("job",), fix="unsafe")
 FORBIDDEN: Final = (
     "lifecycle",
     "livenessProbe",

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import At, Tree
 
-ENV_FIELD: Final = Declaration("env-field", ("job",), "Unsupported pod field in environment variable", fix="safe")
-ENV_FILE: Final = Declaration("env-file", ("job",), "Environment variable file outside emptyDir volume")
-ENV_RESOURCE: Final = Declaration("env-resource", ("job",), "Unsupported resource in environment variable", fix="safe")
-ENV_SOURCE: Final = Declaration("env-source", ("job",), "Environment variable without exactly one source")
+ENV_FIELD: Final = Declaration("env-field", ("job",), fix="safe")
+ENV_FILE: Final = Declaration("env-file", ("job",))
+ENV_RESOURCE: Final = Declaration("env-resource", ("job",), fix="safe")
+ENV_SOURCE: Final = Declaration("env-source", ("job",))
 FIELDS: Final = frozenset(
     {
         "metadata.name",

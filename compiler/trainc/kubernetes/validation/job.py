@@ -15,7 +15,7 @@ from trainc.kubernetes.violations import REQUIRED
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-BACKOFF_LIMIT_PER_INDEX: Final = Declaration("backoff-limit-per-index", ("job",), "Invalid failure limit per index")
+BACKOFF_LIMIT_PER_INDEX: Final = Declaration("backoff-limit-per-index", ("job",))
 
 MAX_PARALLELISM: Final = 100_000
 """The limit for an indexed Job."""

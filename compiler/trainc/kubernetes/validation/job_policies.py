@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
 
-INDEXED_ONLY: Final = Declaration("indexed-only", ("job",), "Field requires Indexed Job")
-POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "Invalid pod failure policy", fix="safe")
-SUCCESS_POLICY: Final = Declaration("success-policy", ("job",), "Unsatisfiable success policy")
+INDEXED_ONLY: Final = Declaration("indexed-only", ("job",))
+POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), fix="safe")
+SUCCESS_POLICY: Final = Declaration("success-policy", ("job",))
 
 ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 OPERATORS: Final = ("In", "NotIn")

@@ -15,11 +15,11 @@ from trainc.kubernetes.violations import shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-BLOCK_DEVICE: Final = Declaration("block-device", ("job",), "Invalid block device volume")
-MOUNT_PATH_TAKEN: Final = Declaration("mount-path-taken", ("job",), "Duplicate mount path")
-MOUNT_MODE: Final = Declaration("mount-mode", ("job",), "Invalid mount propagation or read-only mode", fix="unsafe")
-SUB_PATH: Final = Declaration("sub-path", ("job",), "Path outside its volume")
-VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), "Unknown volume", fix="safe")
+BLOCK_DEVICE: Final = Declaration("block-device", ("job",))
+MOUNT_PATH_TAKEN: Final = Declaration("mount-path-taken", ("job",))
+MOUNT_MODE: Final = Declaration("mount-mode", ("job",), fix="unsafe")
+SUB_PATH: Final = Declaration("sub-path", ("job",))
+VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), fix="safe")
 PROPAGATIONS: Final = ("None", "HostToContainer", "Bidirectional")
 RECURSIVE: Final = ("Disabled", "IfPossible", "Enabled")
 CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")

@@ -16,9 +16,9 @@ from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_M
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-HOST_NAMESPACES: Final = Declaration("host-namespaces", ("job",), "Field conflicts with host or pod namespaces")
-INVALID_IP: Final = Declaration("invalid-ip", ("job",), "Invalid IP address", fix="unsafe")
-NO_NAME_SERVER: Final = Declaration("no-name-server", ("job",), "Missing name server with dnsPolicy None")
+HOST_NAMESPACES: Final = Declaration("host-namespaces", ("job",))
+INVALID_IP: Final = Declaration("invalid-ip", ("job",), fix="unsafe")
+NO_NAME_SERVER: Final = Declaration("no-name-server", ("job",))
 
 _MAX_NAME_SERVERS: Final = 3
 _MAX_SEARCHES: Final = 32

@@ -34,7 +34,7 @@ from trainc.kubernetes.violations import shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-RESTART_POLICY: Final = Declaration("restart-policy", ("job",), "Restart policy Always in Job")
+RESTART_POLICY: Final = Declaration("restart-policy", ("job",))
 DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 RESTART_POLICIES: Final = ("OnFailure", "Never")
 """The policies that a Job allows: a pod that always restarts never ends."""
@@ -50,11 +50,9 @@ _READ_PREFIXES: Final = ("container.apparmor.security.", "container.seccomp.secu
 _restart: Final = one_of(*RESTART_POLICIES)
 _dns: Final = one_of(*DNS_POLICIES)
 _no_dns: Final = imported_later("network", "dns_policy_none")
-GATED_NODE: Final = Declaration("gated-node", ("job",), "Node name combined with scheduling gates")
-PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "Whitespace around image name", fix="safe")
-POD_REQUESTS: Final = Declaration(
-    "pod-requests", ("job",), "Container requests, including defaults, exceed pod resources"
-)
+GATED_NODE: Final = Declaration("gated-node", ("job",))
+PADDED_IMAGE: Final = Declaration("padded-image", ("job",), fix="safe")
+POD_REQUESTS: Final = Declaration("pod-requests", ("job",))
 
 
 def _restart_policy(violations: PodViolations, at: At, value: str) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
 
-POD_ANNOTATION: Final = Declaration("pod-annotation", ("job",), "Invalid pod annotation read by Kubernetes")
+POD_ANNOTATION: Final = Declaration("pod-annotation", ("job",))
 
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _MIRROR: Final = "kubernetes.io/config.mirror"

@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import At, Tree
 
-POD_RESOURCES: Final = Declaration(
-    "pod-resources", ("job",), "Pod-level resources below container totals, or not allowed for pods"
-)
-RESOURCE_CLAIM_MISSING: Final = Declaration("resource-claim-missing", ("job",), "Unknown resource claim", fix="safe")
-RESOURCE_CLAIM_SOURCE: Final = Declaration(
-    "resource-claim-source", ("job",), "Resource claim without exactly one source"
-)
+POD_RESOURCES: Final = Declaration("pod-resources", ("job",))
+RESOURCE_CLAIM_MISSING: Final = Declaration("resource-claim-missing", ("job",), fix="safe")
+RESOURCE_CLAIM_SOURCE: Final = Declaration("resource-claim-source", ("job",))
 SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
 
 

@@ -11,10 +11,8 @@ from trainc.kubernetes.violations import DUPLICATE_ITEM, INVALID_NAME, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-HOST_PORT_DIFFERS: Final = Declaration(
-    "host-port-differs", ("job",), "Host port differs from container port on host network"
-)
-HOST_PORT_TAKEN: Final = Declaration("host-port-taken", ("job",), "Duplicate host port")
+HOST_PORT_DIFFERS: Final = Declaration("host-port-differs", ("job",))
+HOST_PORT_TAKEN: Final = Declaration("host-port-taken", ("job",))
 _number: Final = integer_between(1, 65535)
 _protocol: Final = one_of("TCP", "UDP", "SCTP")
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
 
-HOOK_SLEEP: Final = Declaration("hook-sleep", ("job",), "Hook sleeps longer than termination grace period")
-ONE_HANDLER: Final = Declaration("one-handler", ("job",), "Probe or hook without exactly one handler")
-PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "Grace period on readiness probe", fix="unsafe")
+HOOK_SLEEP: Final = Declaration("hook-sleep", ("job",))
+ONE_HANDLER: Final = Declaration("one-handler", ("job",))
+PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), fix="unsafe")
 GRACE_PERIOD: Final = 30
 """The default of terminationGracePeriodSeconds."""
 PROBE: Final[dict[str, FieldRule]] = dict.fromkeys(
@@ -37,8 +37,8 @@ PROBE: Final[dict[str, FieldRule]] = dict.fromkeys(
 ) | {"terminationGracePeriodSeconds": at_least(1)}
 _fields: Final = fields(PROBE)
 _scheme: Final = one_of("HTTP", "HTTPS")
-RESIZE_RESTART: Final = Declaration("resize-restart", ("job",), "Restart on resize not allowed")
-RESTART_RULES: Final = Declaration("restart-rules", ("job",), "Container restart rules without restart policy")
+RESIZE_RESTART: Final = Declaration("resize-restart", ("job",))
+RESTART_RULES: Final = Declaration("restart-rules", ("job",))
 ACTIONS: Final = ("Restart", "RestartAllContainers")
 OPERATORS: Final = ("In", "NotIn")
 MAX_RULES: Final = 20

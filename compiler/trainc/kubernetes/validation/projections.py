@@ -21,14 +21,12 @@ from trainc.kubernetes.violations import listed, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-PROJECTED_PATH_TWICE: Final = Declaration("projected-path-twice", ("job",), "Duplicate path in projected volume")
+PROJECTED_PATH_TWICE: Final = Declaration("projected-path-twice", ("job",))
 KINDS: Final = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
 MIN_TOKEN_SECONDS: Final = 600
 MAX_TOKEN_SECONDS: Final = 2**32
 """The range of a token's expirationSeconds."""
-POD_FILE: Final = Declaration(
-    "pod-file", ("job",), "Downward API file without exactly one supported source", fix="safe"
-)
+POD_FILE: Final = Declaration("pod-file", ("job",), fix="safe")
 FIELDS: Final = (
     "metadata.annotations",
     "metadata.labels",

@@ -17,16 +17,12 @@ from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.violations import OUT_OF_RANGE
 
-FRACTIONAL_RESOURCE: Final = Declaration("fractional-resource", ("job",), "Fractional amount of integer resource")
-HUGE_PAGES: Final = Declaration("huge-pages", ("job",), "Partial huge page, or huge pages without cpu or memory")
-LIMIT_MISSING: Final = Declaration(
-    "limit-missing", ("job",), "Missing limit for resource without overcommit", fix="unsafe"
-)
-REQUEST_ABOVE_LIMIT: Final = Declaration("request-above-limit", ("job",), "Request exceeds limit", fix="unsafe")
-REQUEST_DIFFERS_FROM_LIMIT: Final = Declaration(
-    "request-differs-from-limit", ("job",), "Request differs from limit for resource without overcommit"
-)
-RESOURCE_NAME: Final = Declaration("resource-name", ("job",), "Invalid resource name", fix="safe")
+FRACTIONAL_RESOURCE: Final = Declaration("fractional-resource", ("job",))
+HUGE_PAGES: Final = Declaration("huge-pages", ("job",))
+LIMIT_MISSING: Final = Declaration("limit-missing", ("job",), fix="unsafe")
+REQUEST_ABOVE_LIMIT: Final = Declaration("request-above-limit", ("job",), fix="unsafe")
+REQUEST_DIFFERS_FROM_LIMIT: Final = Declaration("request-differs-from-limit", ("job",))
+RESOURCE_NAME: Final = Declaration("resource-name", ("job",), fix="safe")
 
 PAGES: Final = "hugepages-"
 OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})

@@ -23,8 +23,8 @@ from trainc.kubernetes.violations import INVALID_LABEL, REQUIRED, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-SPREAD_DOMAINS: Final = Declaration("spread-domains", ("job",), "Minimum domains on best-effort spread constraint")
-TOLERATION: Final = Declaration("toleration", ("job",), "Contradictory toleration")
+SPREAD_DOMAINS: Final = Declaration("spread-domains", ("job",))
+TOLERATION: Final = Declaration("toleration", ("job",))
 _OPERATORS: Final = ("Equal", "Exists")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _WHEN: Final = ("DoNotSchedule", "ScheduleAnyway")

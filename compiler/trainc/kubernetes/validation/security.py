@@ -26,12 +26,8 @@ from trainc.kubernetes.violations import PATTERN, TOO_LONG, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-PRIVILEGE_ESCALATION: Final = Declaration(
-    "privilege-escalation", ("job",), "Contradictory privilege escalation settings"
-)
-SECURITY_PROFILE: Final = Declaration(
-    "security-profile", ("job",), "Incomplete or conflicting seccomp or AppArmor profile"
-)
+PRIVILEGE_ESCALATION: Final = Declaration("privilege-escalation", ("job",))
+SECURITY_PROFILE: Final = Declaration("security-profile", ("job",))
 
 PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
 _MAX_PATH: Final = 4095

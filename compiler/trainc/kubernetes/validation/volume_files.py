@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import At, Tree
 
-VOLUME_SOURCES: Final = Declaration("volume-sources", ("job",), "Multiple sources in one volume")
-FILE_MODE: Final = Declaration("file-mode", ("job",), "File mode outside 0 to 0777", fix="unsafe")
-PATH_LEADS_OUT: Final = Declaration("path-leads-out", ("job",), "Path outside its directory", fix="unsafe")
+VOLUME_SOURCES: Final = Declaration("volume-sources", ("job",))
+FILE_MODE: Final = Declaration("file-mode", ("job",), fix="unsafe")
+PATH_LEADS_OUT: Final = Declaration("path-leads-out", ("job",), fix="unsafe")
 
 MAX_MODE: Final = 0o777
 

@@ -27,7 +27,7 @@ from trainc.kubernetes.violations import TOO_LONG, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-VOLUME_DRIVER: Final = Declaration("volume-driver", ("job",), "Invalid volume driver settings")
+VOLUME_DRIVER: Final = Declaration("volume-driver", ("job",))
 
 _QUALIFIED_NAME: Final = r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+:[^,;*&$|\t\n\f\r ]+\Z"
 _NUMBERS: Final = {"eui": r"eui.[A-Za-z0-9]{16}\Z", "naa": r"naa.[A-Za-z0-9]{32}\Z"}

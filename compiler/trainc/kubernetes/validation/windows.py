@@ -15,8 +15,8 @@ from trainc.kubernetes.violations import PATTERN, TOO_LONG, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-HOST_PROCESS: Final = Declaration("host-process", ("job",), "Conflict with Windows host processes")
-OTHER_OS: Final = Declaration("other-os", ("job",), "Field for another operating system")
+HOST_PROCESS: Final = Declaration("host-process", ("job",))
+OTHER_OS: Final = Declaration("other-os", ("job",))
 
 _SYSTEMS: Final = ("linux", "windows")
 _NOT_IN_PODS: Final = ("hostUsers", "hostPID", "hostIPC", "shareProcessNamespace")

@@ -1,7 +1,7 @@
 """Checks: rules that the cluster enforces, and lint rules of trainc.
 
 A check is a generator function that yields findings and changes nothing. The decorator adds the data that every report
-and page needs: a stable id, the admission phase of the cluster that would report the fault, and a title.
+needs: a stable id, and the admission phase of the cluster that would report the fault.
 
 **A CRD rule (CEL)**. Copy from `pipeline/checks/cel.py`, function `trainjob_name`. Write a function that takes an
 object and returns violations, link it to the expression by the expression's digest, and declare its id in the same
@@ -53,7 +53,6 @@ def check(
     id: str,
     *,
     phase: Phase,
-    title: str,
     severity: Severity = "error",
     trainc_only: bool = False,
     fix: Literal["", "safe", "unsafe"] = "",
@@ -61,11 +60,11 @@ def check(
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
     """Declare an id, and turn the generator function that finds it into a check.
 
-    The function's docstring states the rule in one sentence; the id's page has the details. With `can_be_disabled`,
-    settings and annotations can disable it as a lint rule.
+    The function's docstring states the rule in one sentence; the id's page has its title and the details. With
+    `can_be_disabled`, settings and annotations can disable it as a lint rule.
     """
     phases: tuple[Phase, ...] = (phase, "lint") if can_be_disabled else (phase,)
-    declared = Declaration(id, phases, title, severity, trainc_only, fix)
+    declared = Declaration(id, phases, severity, trainc_only, fix)
 
     def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
         return Check(declared, find)

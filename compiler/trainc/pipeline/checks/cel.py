@@ -26,21 +26,15 @@ from trainc.kubernetes.violations import Violation, field_of, listed, shown
 if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
 
-CLAIM_NAMESPACE: Final = Declaration(
-    "claim-namespace", ("schema", "jobset-schema"), "Volume claim template with a namespace", fix="unsafe"
-)
-MINIMUM_COUNT: Final = Declaration("minimum-count", ("schema",), "Number of nodes or processes below the minimum")
-FLUX_PROCESSES: Final = Declaration("flux-processes", ("schema",), "Less than one process per node in a Flux policy")
-MANAGED_BY: Final = Declaration("managed-by", ("schema",), "Unknown controller in managedBy of a TrainJob")
-NODE_CONTAINER_INJECTED: Final = Declaration(
-    "node-container-injected", ("schema",), "Main container listed as a target of envInjection", fix="unsafe"
-)
-ONE_ML_POLICY: Final = Declaration("one-ml-policy", ("schema",), "More than one framework policy in a runtime")
-STARTUP_POLICY_WITH_DEPENDS_ON: Final = Declaration(
-    "startup-policy-with-depends-on", ("schema", "jobset-schema"), "Both startupPolicy InOrder and dependsOn"
-)
-STORAGE_URI: Final = Declaration("storage-uri", ("schema",), "Storage URI without scheme or path")
-TRAINJOB_NAME: Final = Declaration("trainjob-name", ("schema",), "TrainJob name that is not a DNS label")
+CLAIM_NAMESPACE: Final = Declaration("claim-namespace", ("schema", "jobset-schema"), fix="unsafe")
+MINIMUM_COUNT: Final = Declaration("minimum-count", ("schema",))
+FLUX_PROCESSES: Final = Declaration("flux-processes", ("schema",))
+MANAGED_BY: Final = Declaration("managed-by", ("schema",))
+NODE_CONTAINER_INJECTED: Final = Declaration("node-container-injected", ("schema",), fix="unsafe")
+ONE_ML_POLICY: Final = Declaration("one-ml-policy", ("schema",))
+STARTUP_POLICY_WITH_DEPENDS_ON: Final = Declaration("startup-policy-with-depends-on", ("schema", "jobset-schema"))
+STORAGE_URI: Final = Declaration("storage-uri", ("schema",))
+TRAINJOB_NAME: Final = Declaration("trainjob-name", ("schema",))
 
 MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 

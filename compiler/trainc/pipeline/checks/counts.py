@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from trainc.pipeline.objects import Runtime, Traits
     from trainc.pipeline.plan import Plan
 
-NODE_COUNT: Final = Declaration("node-count", ("trainjob", "runtime"), "No nodes", "warning", trainc_only=True)
-PROCESS_COUNT: Final = Declaration(
-    "process-count", ("trainjob", "runtime"), "Less than one process per node", "warning", trainc_only=True
-)
-NO_JOBS: Final = Declaration("no-jobs", ("trainjob",), "JobSet without jobs", "warning", trainc_only=True)
+NODE_COUNT: Final = Declaration("node-count", ("trainjob", "runtime"), "warning", trainc_only=True)
+PROCESS_COUNT: Final = Declaration("process-count", ("trainjob", "runtime"), "warning", trainc_only=True)
+NO_JOBS: Final = Declaration("no-jobs", ("trainjob",), "warning", trainc_only=True)
 
 
 def is_below_one(count: Any) -> bool:

@@ -243,9 +243,7 @@ def _runs_nothing(job: Tree) -> bool:
     return 0 in (job["spec"].get("parallelism"), job["spec"].get("completions"))
 
 
-IMAGE_REFERENCE: Final = Declaration(
-    "image-reference", ("job",), "Invalid image reference", trainc_only=True, fix="unsafe"
-)
+IMAGE_REFERENCE: Final = Declaration("image-reference", ("job",), trainc_only=True, fix="unsafe")
 CONTAINER_LISTS: Final = ("containers", "initContainers")
 
 

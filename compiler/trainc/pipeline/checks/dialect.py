@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 
-@check("mixed-dialects", phase="schema", title="Fields of two Trainer versions in one TrainJob", trainc_only=True)
+@check("mixed-dialects", phase="schema", trainc_only=True)
 def mixed_dialects(document: Document, detected: Detected, target: TrainerRelease) -> Iterator[Finding]:
     """No Trainer release reads both fields: each silently drops one of them."""
     mark, conflict = detected.mark, detected.conflict
@@ -59,13 +59,7 @@ def mixed_dialects(document: Document, detected: Detected, target: TrainerReleas
     )
 
 
-@check(
-    "older-dialect",
-    phase="schema",
-    severity="note",
-    title="TrainJob for an older Trainer version",
-    trainc_only=True,
-)
+@check("older-dialect", phase="schema", severity="note", trainc_only=True)
 def older_fields(
     document: Document, detected: Detected, target: TrainerRelease, validation: FieldValidation
 ) -> Iterator[Finding]:
@@ -131,13 +125,7 @@ def _version_message(version: str, release: str, target: TrainerRelease) -> str:
     return f"apiVersion {version} belongs to {release}; a {target.title} cluster does not have this kind"
 
 
-@check(
-    "no-counterpart",
-    phase="schema",
-    severity="warning",
-    title="Field without an equivalent in the release",
-    trainc_only=True,
-)
+@check("no-counterpart", phase="schema", severity="warning", trainc_only=True)
 def no_counterpart(job: TrainJob, target: TrainerRelease) -> Iterator[Finding]:
     """Fields that a schema has and no release implements, such as exporters; fields that the release has removed."""
     document, dialect = job.document, job.dialect
@@ -192,7 +180,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
                 yield ("spec", "podTemplateOverrides", index, "metadata", key)
 
 
-@check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks", fix="safe")
+@check("override-target", phase="trainjob", fix="safe")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Older releases reject a patch or override of a replicated job that the runtime does not have."""
     from trainc.base.fixes import replaced_name
@@ -224,7 +212,7 @@ def _targeted(plan: Plan) -> Iterator[tuple[Path, str]]:
             yield (*TrainJobForm.PATCHES, p, *JOBS_OF_PATCH, j, "name"), str(job.get("name"))
 
 
-@check("override-target-twice", phase="trainjob", title="Job targeted by several overrides")
+@check("override-target-twice", phase="trainjob")
 def targeted_twice(plan: Plan) -> Iterator[Finding]:
     """Trainer v2.0 rejects a job that is targeted twice, in one override or in several; v2.1 merges in order."""
     first: dict[str, Place] = {}
@@ -251,7 +239,7 @@ def _targets_of_v2_0(job: TrainJob) -> Iterator[tuple[Path, str]]:
                 yield ("spec", "podSpecOverrides", index, "targetJobs", number, "name"), name
 
 
-@check("processes-per-node", phase="trainjob", title="Invalid number of processes")
+@check("processes-per-node", phase="trainjob")
 def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
     """torchrun accepts auto, cpu and gpu; MPI requires a number. Training Operator v1.9 accepts any string."""
     count: Any = plan.job.processes
@@ -267,7 +255,7 @@ def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
         )
 
 
-@check("runtime-processes", phase="schema", title="Invalid number of processes in a runtime", fix="safe")
+@check("runtime-processes", phase="schema", fix="safe")
 def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu; the group kubeflow.org allows any string."""
     is_first = document.value["apiVersion"] != VERSION
@@ -289,14 +277,7 @@ def _is_positive(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number > 0
 
 
-@check(
-    "older-runtime",
-    phase="schema",
-    severity="note",
-    title="Runtime for an older Trainer version",
-    trainc_only=True,
-    fix="unsafe",
-)
+@check("older-runtime", phase="schema", severity="note", trainc_only=True, fix="unsafe")
 def older_runtime(
     document: Document, count: object, target: TrainerRelease, validation: FieldValidation
 ) -> Iterator[Finding]:
@@ -334,7 +315,7 @@ def _conversion(document: Document, new: str) -> str:
     return f"run `trainc upgrade --write {document.file}` to convert it to {new}"
 
 
-@check("unserved-version", phase="schema", title="apiVersion that the release does not serve")
+@check("unserved-version", phase="schema")
 def unserved(document: Document, target: TrainerRelease) -> Iterator[Finding]:
     """A release that reads only its own dialect serves one apiVersion; trainc translates nothing for it."""
     version = document.value["apiVersion"]
@@ -356,13 +337,7 @@ def native_runtime(document: Document, count: object, target: TrainerRelease) ->
         yield from unread_elastic_policy(subject, document, target)
 
 
-@check(
-    "elastic-policy-unread",
-    phase="schema",
-    severity="warning",
-    title="Elastic policy that the controller ignores",
-    trainc_only=True,
-)
+@check("elastic-policy-unread", phase="schema", severity="warning", trainc_only=True)
 def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterator[Finding]:
     """The CRD of Trainer v2.1 has torch.elasticPolicy, but its controller does not read it; trainc does."""
     path = ("spec", "mlPolicy", "torch", "elasticPolicy")

@@ -29,12 +29,8 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 
-OBJECT_TOO_LARGE: Final = Declaration(
-    "object-too-large", ("jobset",), "Object exceeds etcd size limit", trainc_only=True
-)
-ARGUMENT_TOO_LONG: Final = Declaration(
-    "argument-too-long", ("job",), "Argument or variable exceeds Linux size limit", trainc_only=True
-)
+OBJECT_TOO_LARGE: Final = Declaration("object-too-large", ("jobset",), trainc_only=True)
+ARGUMENT_TOO_LONG: Final = Declaration("argument-too-long", ("job",), trainc_only=True)
 
 MAX_STORED: Final = 3 * 512 * 1024
 MAX_DATA: Final = 1024 * 1024
@@ -57,7 +53,7 @@ def stored(jobset: Tree) -> Iterator[Violation]:
         )
 
 
-@check("config-map-too-large", phase="build", title="ConfigMap exceeds 1 MiB")
+@check("config-map-too-large", phase="build")
 def config_maps(plan: Plan) -> Iterator[Finding]:
     """Check that a ConfigMap's values take at most 1 MiB in total; its keys do not count."""
     for tree in plan.others:

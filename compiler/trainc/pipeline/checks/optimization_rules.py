@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
 
-SEARCH_SPACE: Final = Declaration(
-    "search-space", ("schema",), "Invalid search space or algorithm of an OptimizationJob"
-)
-PARALLEL_TRIALS: Final = Declaration("parallel-trials", ("schema",), "More parallel trials than trials")
-TRIAL_NAME: Final = Declaration("trial-name", ("schema",), "Name in the template of an OptimizationJob", fix="unsafe")
+SEARCH_SPACE: Final = Declaration("search-space", ("schema",))
+PARALLEL_TRIALS: Final = Declaration("parallel-trials", ("schema",))
+TRIAL_NAME: Final = Declaration("trial-name", ("schema",), fix="unsafe")
 
 ALGORITHMS: Final = ("random", "grid")
 SPACES: Final = ("uniform", "logUniform", "categorical")

@@ -40,13 +40,7 @@ def skipped(runtime: Runtime) -> bool:
     return bool(get(runtime.value, ("metadata", "labels", SKIP[0])) == SKIP[1])
 
 
-@check(
-    "unnamed-runtime",
-    phase="runtime",
-    severity="warning",
-    title="Runtime that no TrainJob can refer to",
-    trainc_only=True,
-)
+@check("unnamed-runtime", phase="runtime", severity="warning", trainc_only=True)
 def unnamed(runtime: Runtime) -> Iterator[Finding]:
     """The API server generates another name each time, which no TrainJob can know."""
     if not get(runtime.value, ("metadata", "name")):
@@ -57,7 +51,7 @@ def unnamed(runtime: Runtime) -> Iterator[Finding]:
         )
 
 
-@check("runtime-replicas", phase="runtime", title="Several replicas of a trainer or initializer job")
+@check("runtime-replicas", phase="runtime")
 def replicas(runtime: Runtime) -> Iterator[Finding]:
     """The trainer and the initializers run as one Job each; numNodes sets the number of nodes."""
     if skipped(runtime):
@@ -72,7 +66,7 @@ def replicas(runtime: Runtime) -> Iterator[Finding]:
             )
 
 
-@check("runtime-container", phase="runtime", title="Trainer or initializer job without its container")
+@check("runtime-container", phase="runtime")
 def containers(runtime: Runtime) -> Iterator[Finding]:
     """The TrainJob's settings go into a container with a fixed name, which must exist."""
     if skipped(runtime):
@@ -90,7 +84,7 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
             )
 
 
-@check("runtime-job-name", phase="runtime", title="Name of a replicated job that is too long for the release")
+@check("runtime-job-name", phase="runtime")
 def job_names(runtime: Runtime) -> Iterator[Finding]:
     """A release limits the names of replicated jobs in runtimes."""
     most = runtime.release.job_names
@@ -105,13 +99,7 @@ def job_names(runtime: Runtime) -> Iterator[Finding]:
             )
 
 
-@check(
-    "pinned-release",
-    phase="runtime",
-    severity="warning",
-    title="Pinned runtime from a cluster with another release",
-    trainc_only=True,
-)
+@check("pinned-release", phase="runtime", severity="warning", trainc_only=True)
 def pinned_release(runtime: Runtime) -> Iterator[Finding]:
     """`trainc runtimes pull` records the release of the cluster whose runtimes it pins."""
     _, record, rest = runtime.document.text[:_MARKED].partition(_RECORDED)
@@ -125,7 +113,7 @@ def pinned_release(runtime: Runtime) -> Iterator[Finding]:
         )
 
 
-@check("runtime-deprecated", phase="runtime", severity="warning", title="Deprecated runtime")
+@check("runtime-deprecated", phase="runtime", severity="warning")
 def deprecated_runtime(runtime: Runtime) -> Iterator[Finding]:
     """A later Trainer release will remove a ClusterTrainingRuntime with this label."""
     if runtime.id.kind == CLUSTER_RUNTIME.kind and get(runtime.value, ("metadata", "labels", SUPPORT[0])) == SUPPORT[1]:

@@ -29,7 +29,7 @@ VOLUME: Final = "initializer"
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 
-@check("patch-manager", phase="trainjob", title="Patch manager that is not a domain-prefixed path")
+@check("patch-manager", phase="trainjob")
 def manager(plan: Plan) -> Iterator[Finding]:
     """A patch names its manager by a domain and a path."""
     for index, patch in enumerate(plan.job.patches):
@@ -45,7 +45,7 @@ def manager(plan: Plan) -> Iterator[Finding]:
             )
 
 
-@check("patch-sets-env", phase="trainjob", title="Patch for the variables of a managed container")
+@check("patch-sets-env", phase="trainjob")
 def env(plan: Plan) -> Iterator[Finding]:
     """Only the TrainJob sets variables of `node` and of the initializers; a patch may set those of init containers."""
     for p, patch in enumerate(plan.job.patches):
@@ -63,7 +63,7 @@ def env(plan: Plan) -> Iterator[Finding]:
                     )
 
 
-@check("initializer-missing", phase="trainjob", title="Initializer that the runtime does not support")
+@check("initializer-missing", phase="trainjob")
 def initializers(plan: Plan) -> Iterator[Finding]:
     """The dataset and model initializers are a job, a container and a mount of the runtime, with fixed names."""
     for part, step in STEPS.items():
@@ -125,13 +125,7 @@ def _runtimes_with_initializers(levels: tuple[Level, ...]) -> dict[tuple[str, st
     return found
 
 
-@check(
-    "managed-by-other",
-    phase="trainjob",
-    severity="warning",
-    title="TrainJob managed by another controller",
-    trainc_only=True,
-)
+@check("managed-by-other", phase="trainjob", severity="warning", trainc_only=True)
 def managed_by(plan: Plan) -> Iterator[Finding]:
     """MultiKueue runs such a TrainJob in another cluster, without a JobSet in this one. trainc still compiles it."""
     if plan.job.spec.get("managedBy") == MULTIKUEUE and plan.release.managed_by == "obeyed":

@@ -130,13 +130,7 @@ def main_container(plan: Plan, job: int | None) -> Slot | None:
     return next(iter(plan.containers(job)), None)
 
 
-@check(
-    "trainer-missing",
-    phase="trainjob",
-    severity="warning",
-    title="Trainer fields without a trainer job",
-    trainc_only=True,
-)
+@check("trainer-missing", phase="trainjob", severity="warning", trainc_only=True)
 def lost_fields(plan: Plan) -> Iterator[Finding]:
     """The controller writes spec.trainer only into jobs with the ancestor label `trainer`."""
     if plan.trainer is not None or not plan.jobs:
@@ -154,7 +148,7 @@ def lost_fields(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("reserved-env", phase="trainjob", title="Variable that the framework sets", fix="unsafe")
+@check("reserved-env", phase="trainjob", fix="unsafe")
 def reserved_env(plan: Plan) -> Iterator[Finding]:
     """The framework sets these variables itself; another value would break the rendezvous."""
     framework = framework_of(plan)
@@ -174,14 +168,7 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
             )
 
 
-@check(
-    "secret-expected",
-    phase="build",
-    severity="note",
-    title="Required Secret not in the output",
-    trainc_only=True,
-    can_be_disabled=True,
-)
+@check("secret-expected", phase="build", severity="note", trainc_only=True, can_be_disabled=True)
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller creates new keys for every TrainJob; a private key does not belong in a manifest."""
     for expected in framework_of(plan).secrets(plan):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PORT: Final = 29500
 
 
-@check("jax-trainer-missing", phase="build", title="JAX runtime without a trainer job")
+@check("jax-trainer-missing", phase="build")
 def trainer_missing(plan: Plan) -> Iterator[Finding]:
     """The controllers of Trainer v2.1 and v2.2 panic if the runtime has no job with the trainer's label."""
     if plan.release.jax_trainer == "required" and plan.trainer is None:

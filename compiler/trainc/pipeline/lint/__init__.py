@@ -38,7 +38,7 @@ class LintRule(Protocol):
 
 
 def lint_rule(
-    id: str, title: str, severity: Severity = "warning", *, fix: Literal["", "unsafe"] = ""
+    id: str, severity: Severity = "warning", *, fix: Literal["", "unsafe"] = ""
 ) -> Callable[[Callable[[Plan, LintFinding], Finding]], Check[[Plan, LintFinding]]]:
     """Declare a lint rule, and turn the function that returns the message for a finding into a check.
 
@@ -55,7 +55,7 @@ def lint_rule(
             named = found.field is not None or found.place is not None
             yield found if named else found._replace(field=field_of(in_jobset(finding.path)))
 
-        return check(id, phase="lint", severity=severity, title=title, trainc_only=True, fix=fix)(find)
+        return check(id, phase="lint", severity=severity, trainc_only=True, fix=fix)(find)
 
     return wrap
 

@@ -37,7 +37,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("claim-on-several-nodes", path, (name, modes[0], str(pods)))
 
 
-@lint_rule("claim-on-several-nodes", "Claim for one node that several pods mount")
+@lint_rule("claim-on-several-nodes")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """The pods on other nodes wait for a volume that is attached to the node of the first one."""
     name, mode, pods = finding.what

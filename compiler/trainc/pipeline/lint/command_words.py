@@ -88,7 +88,7 @@ def two_options(word: str) -> tuple[str, str] | None:
     return None if second is None else (name, second)
 
 
-@lint_rule("command-words", "Several words in one item of a command")
+@lint_rule("command-words")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """Kubernetes runs the first item as a program, and passes each other item as one argument."""
     if finding.what[0] == UNREAD:

@@ -36,7 +36,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("cpu-unit", (*path, "resources", kind, "cpu"), (kind[:-1], str(amount)))
 
 
-@lint_rule("cpu-unit", "Amount of cpu with the wrong unit")
+@lint_rule("cpu-unit")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """A pod with such a request is never scheduled, and such a limit limits nothing."""
     kind, amount = finding.what

@@ -30,7 +30,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("deadline-overflow", ("replicatedJobs", job, *DEADLINE), (str(seconds),))
 
 
-@lint_rule("deadline-overflow", "Deadline that overflows")
+@lint_rule("deadline-overflow")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """A deadline above 292 years becomes another one, which is usually negative, so that the Job fails at once."""
     (seconds,) = finding.what

@@ -27,7 +27,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("depends-on-itself", path, (replicated["name"],))
 
 
-@lint_rule("depends-on-itself", "Replicated job that depends on itself")
+@lint_rule("depends-on-itself")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The Jobs of such a replicated job are never created."""
     (name,) = finding.what

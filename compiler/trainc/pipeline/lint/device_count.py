@@ -32,7 +32,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("device-count", (*path, "resources", key, name), (name, str(amount)), error=True)
 
 
-@lint_rule("device-count", "More devices than any node has", severity="error")
+@lint_rule("device-count", severity="error")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The scheduler finds no node with so many devices, so the pods stay pending."""
     name, amount = finding.what

@@ -28,7 +28,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("elastic-range", (*path, "env", index, "value"), (str(found[0]), str(found[1])))
 
 
-@lint_rule("elastic-range", "Minimum of nodes above the maximum")
+@lint_rule("elastic-range")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """Torchrun ends with an AssertionError as soon as it starts."""
     least, most = finding.what

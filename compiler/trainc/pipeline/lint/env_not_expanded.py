@@ -162,7 +162,7 @@ def shell_names(container: Tree) -> frozenset[str]:
     return frozenset(name for word in words for name in IDENTIFIER.findall(word))
 
 
-@lint_rule("env-not-expanded", "Reference to a variable that is not replaced")
+@lint_rule("env-not-expanded")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The program gets the reference as it is written, and a shell runs the name as a command."""
     variable, text, name, known, others = finding.what

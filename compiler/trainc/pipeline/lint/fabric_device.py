@@ -118,7 +118,7 @@ MESSAGES: Final = {
 """The reason and the help for each kind of finding."""
 
 
-@lint_rule("fabric-device", "Network settings that do not fit the devices")
+@lint_rule("fabric-device")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """NCCL sends all data over TCP, which is many times slower."""
     name, value, kind = finding.what

@@ -28,7 +28,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("gang-asks-for-nothing", path, (plan.jobs[job]["name"],))
 
 
-@lint_rule("gang-asks-for-nothing", "Gang member without requests")
+@lint_rule("gang-asks-for-nothing")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The scheduler reserves the PodGroup's minResources, which do not include pods without requests."""
     from trainc.kubernetes.pod_resources import limits

@@ -35,7 +35,7 @@ def is_default(plan: Plan, job: int) -> bool:
     return pod_at(plan, job).get("schedulerName") in DEFAULT_SCHEDULERS
 
 
-@lint_rule("gang-scheduler", "Volcano's gang without its scheduler")
+@lint_rule("gang-scheduler")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """Only Volcano reads its PodGroup: the default scheduler places the pods one by one."""
     (names,) = finding.what

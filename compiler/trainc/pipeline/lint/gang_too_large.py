@@ -25,7 +25,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("gang-too-large", (), (str(group["spec"]["minMember"]),))
 
 
-@lint_rule("gang-too-large", "Gang with more pods than the job")
+@lint_rule("gang-too-large")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The pods of a gang start when minMember of them exist, which never happens."""
     pods = gathered(plan).members

@@ -32,7 +32,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("gang-waits-for-itself", path, (plan.jobs[job]["name"], _dependencies_text(plan, job)))
 
 
-@lint_rule("gang-waits-for-itself", "Gang that waits for itself")
+@lint_rule("gang-waits-for-itself")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """No pod of a gang starts before all of them exist, and a job that waits for another has no pods yet."""
     name, before = finding.what

@@ -124,7 +124,7 @@ def device_path(container: Tree, slot: Slot, name: str) -> tuple[str | int, ...]
     return (*slot.path, "resources", key, name)
 
 
-@lint_rule("gpu-processes", "Other processes per node than accelerators")
+@lint_rule("gpu-processes")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Too few processes leave accelerators idle, and two processes on one fail."""
     text, written, starter, number, name = finding.what

@@ -96,7 +96,7 @@ def spread(pod: Tree) -> bool:
     return bool(get(pod, ("affinity", "podAntiAffinity")) or pod.get("topologySpreadConstraints"))
 
 
-@lint_rule("host-network-port", "Same host port in several pods")
+@lint_rule("host-network-port")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """No two of these pods are placed on one node, nor is one placed beside another job's pod with the same port."""
     name, port, *is_sshd = finding.what

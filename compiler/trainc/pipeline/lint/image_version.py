@@ -28,7 +28,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("image-version", (*path, "image"), (image,))
 
 
-@lint_rule("image-version", "Image without a fixed version")
+@lint_rule("image-version")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The same manifest can later start another program, and two nodes of a job can run different ones."""
     (image,) = finding.what

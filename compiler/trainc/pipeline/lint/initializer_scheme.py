@@ -58,7 +58,7 @@ def scheme_of(uri: str) -> str:
     return found[1].lower() if found else ""
 
 
-@lint_rule("initializer-scheme", "Storage URI that the initializer cannot read", fix="unsafe")
+@lint_rule("initializer-scheme", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The initializer fails, and the training waits for it forever."""
     from trainc.base.fixes import Fix, Replacement

@@ -114,7 +114,7 @@ def has_unread_queue(plan: Plan) -> bool:
     return in_runtime or any(unread.meant in QUEUES for unread in unread_keys(plan))
 
 
-@lint_rule("key-not-read", "Label or annotation that nothing reads", fix="unsafe")
+@lint_rule("key-not-read", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Programs ignore keys that they do not know, and known keys in another place."""
     key, field, holder, meant = finding.what

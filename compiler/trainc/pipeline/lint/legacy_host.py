@@ -24,7 +24,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("legacy-host", path, (host,))
 
 
-@lint_rule("legacy-host", "Host name of no pod of a legacy job")
+@lint_rule("legacy-host")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """A host name in the form of the operator that no pod has resolved with the operator as little as in a JobSet."""
     (host,) = finding.what

@@ -24,7 +24,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("legacy-losses", ())
 
 
-@lint_rule("legacy-losses", "Legacy job with lost fields")
+@lint_rule("legacy-losses")
 def warning(plan: Plan, _: LintFinding) -> Finding:
     """The author of a legacy job expects the effects of its fields, of which a JobSet cannot keep all."""
     import shlex

@@ -169,7 +169,7 @@ def flags(container: Tree, lookup: Lookup) -> Iterator[tuple[str, int, Word]]:
             return  # the flags after the script are its own
 
 
-@lint_rule("literal-node-count", "Another number of nodes than the job has")
+@lint_rule("literal-node-count")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The nodes wait for nodes that do not exist, or train without some of them."""
     name, number, count = finding.what

@@ -35,7 +35,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("memory-unit", (*path, "resources", kind, "memory"), (kind[:-1], str(amount)))
 
 
-@lint_rule("memory-unit", "Memory below 1 MiB")
+@lint_rule("memory-unit")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """No training process starts with so little memory; as a request, it reserves nothing."""
     kind, amount = finding.what

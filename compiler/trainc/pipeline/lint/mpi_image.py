@@ -54,7 +54,7 @@ def different_image(plan: Plan, node: Slot) -> Iterator[LintFinding]:
         yield LintFinding("mpi-image", (*node.path, "image"), (own, other), related=related)
 
 
-@lint_rule("mpi-image", "MPI nodes with another image than the launcher")
+@lint_rule("mpi-image")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun starts the ranks in the nodes, whose image may lack the program or have another release of it."""
     kept, *others = finding.what

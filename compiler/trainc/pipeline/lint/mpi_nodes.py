@@ -50,7 +50,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     yield LintFinding("mpi-nodes", path, (str(hosts), str(launchers)), shared=launchers > 1)
 
 
-@lint_rule("mpi-nodes", "Other MPI hosts than numNodes")
+@lint_rule("mpi-nodes")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun starts ranks on each host of the hostfile, and each launcher starts mpirun."""
     hosts, launchers = map(int, finding.what)

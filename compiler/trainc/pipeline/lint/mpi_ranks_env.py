@@ -60,7 +60,7 @@ def is_sent(name: str, patterns: list[str], texts: list[str]) -> bool:
     return any(name in text for text in texts)
 
 
-@lint_rule("mpi-ranks-env", "Variable that does not reach all MPI ranks")
+@lint_rule("mpi-ranks-env")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun starts the ranks on other hosts by ssh, without the variables of the launcher's container."""
     names = finding.what

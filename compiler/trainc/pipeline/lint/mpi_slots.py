@@ -63,7 +63,7 @@ def may_oversubscribe(run: Launch, container: Tree) -> bool:
     return any(part in text for part in OVERSUBSCRIBES for text in texts)
 
 
-@lint_rule("mpi-slots", "More MPI ranks than slots")
+@lint_rule("mpi-slots")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun starts no rank if the hostfile has fewer slots than ranks."""
     program, ranks, hosts, of_host = finding.what

@@ -75,7 +75,7 @@ def other_program(container: Tree) -> str:
     return programs[-1] if programs and all(found in WITHOUT_SSHD for found in programs) else ""
 
 
-@lint_rule("mpi-sshd", "MPI nodes without sshd")
+@lint_rule("mpi-sshd")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun connects to the sshd of each node to start its ranks there."""
     name, job = finding.what

@@ -46,7 +46,7 @@ def is_same(container: Tree, node: Tree) -> bool:
     return bool(node) and all(container.get(key) == node.get(key) for key in ("image", "command", "args"))
 
 
-@lint_rule("mpi-unlisted-job", "MPI nodes outside the hostfile")
+@lint_rule("mpi-unlisted-job")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun starts ranks only on the hosts of the hostfile, which has the pods of two jobs."""
     known = traits(plan.runtime)

@@ -120,7 +120,7 @@ def one_network(plan: Plan, job: int) -> bool:
     )
 
 
-@lint_rule("nccl-settings", "Contradictory NCCL or Gloo settings")
+@lint_rule("nccl-settings")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """One of the settings is ignored, or leaves no interface over which the nodes can reach one another."""
     conflict = NcclConflict(*finding.what)

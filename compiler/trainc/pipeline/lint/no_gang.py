@@ -86,7 +86,7 @@ def has_unread_queue(plan: Plan) -> bool:
     return key_not_read.has_unread_queue(plan) and "key-not-read" not in turned_off(plan)[0]
 
 
-@lint_rule("no-gang", "Several nodes without gang scheduling")
+@lint_rule("no-gang")
 def warning(plan: Plan, _: LintFinding) -> Finding:
     """Without a PodGroup or a queue, some nodes can hold their GPUs while they wait forever for the others."""
     message = (

@@ -32,7 +32,7 @@ def has_resources(pod: Tree) -> bool:
     return "resourceClaims" in pod or any(holder.get("resources") for holder in holders)
 
 
-@lint_rule("no-resources", "Trainer without resource requests")
+@lint_rule("no-resources")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Such a pod has no GPU, can be placed on a full node, and is the first to be evicted from it."""
     (name,) = finding.what

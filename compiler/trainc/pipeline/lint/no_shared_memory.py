@@ -67,7 +67,7 @@ def processes(container: Tree) -> int:
     return 0
 
 
-@lint_rule("no-shared-memory", "Several GPUs without shared memory")
+@lint_rule("no-shared-memory")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """NCCL and data loaders pass data through /dev/shm. When it is full, they fail late, or with `Bus error`."""
     job, at = int(finding.path[1]), int(finding.path[-2])

@@ -65,7 +65,7 @@ def wants_processes(plan: Plan, container: Tree) -> bool:
     return False
 
 
-@lint_rule("one-process", "One process for several GPUs")
+@lint_rule("one-process")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """A process of torch uses one GPU, unless its program distributes the work itself."""
     (devices,) = finding.what

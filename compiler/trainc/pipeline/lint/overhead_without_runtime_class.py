@@ -26,7 +26,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("overhead-without-runtime-class", (*pod_spec(job), "overhead"), (replicated["name"],))
 
 
-@lint_rule("overhead-without-runtime-class", "Pod overhead without RuntimeClass")
+@lint_rule("overhead-without-runtime-class")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Only a RuntimeClass can define the overhead of a pod."""
     (name,) = finding.what

@@ -36,7 +36,7 @@ def has_resources(pod: Tree) -> bool:
     return "resourceClaims" in pod or any(holder.get("resources") for holder in holders) or "overhead" in pod
 
 
-@lint_rule("queue-no-requests", "Pods without requests in a Kueue queue")
+@lint_rule("queue-no-requests")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Kueue gives such pods no flavor: they run on any node, without the node selector of the queue."""
     (name,) = finding.what

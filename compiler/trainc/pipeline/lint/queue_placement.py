@@ -28,7 +28,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("queue-placement", (*pod_spec(job), field), (plan.jobs[job]["name"], field))
 
 
-@lint_rule("queue-placement", "Node selector or tolerations with a Kueue queue")
+@lint_rule("queue-placement")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Kueue owns these fields while the JobSet runs, so that applying the manifest again is rejected."""
     job, field = finding.what

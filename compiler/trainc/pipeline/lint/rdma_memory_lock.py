@@ -35,7 +35,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("rdma-memory-lock", (*path, "resources", kind, name), (name,), key=True)
 
 
-@lint_rule("rdma-memory-lock", "RDMA device without IPC_LOCK")
+@lint_rule("rdma-memory-lock")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """RDMA locks the memory that it sends from; without the capability, a limit of often 64 KiB or 8 MiB applies."""
     (name,) = finding.what

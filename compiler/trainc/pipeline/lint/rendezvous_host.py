@@ -111,7 +111,7 @@ def searches_cluster(pod: Tree) -> bool:
     return any("svc" in domain.split(".") for domain in get(pod, ("dnsConfig", "searches"), []))
 
 
-@lint_rule("rendezvous-host", "Rendezvous host name without DNS", fix="unsafe")
+@lint_rule("rendezvous-host", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The policy gives every node the host name of the first one, which the nodes cannot resolve."""
     from trainc.base.fixes import addition, removal

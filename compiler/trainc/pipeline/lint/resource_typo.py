@@ -68,7 +68,7 @@ def is_one_edit(name: str, known: str) -> bool:
     return any(same and changed.isalpha() and changed.islower() for same, changed in edits) and not first_letter
 
 
-@lint_rule("resource-typo", "Misspelled resource name", fix="unsafe")
+@lint_rule("resource-typo", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The API server accepts any name with a domain; without a node that has the resource, the pods stay pending."""
     name, near = finding.what

@@ -44,7 +44,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("restarts-multiply", path, (str(retries), str(restarts)))
 
 
-@lint_rule("restarts-multiply", "Restarts that multiply")
+@lint_rule("restarts-multiply")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """A training that cannot succeed holds its nodes for all retries of all restarts."""
     retries, restarts = map(int, finding.what)

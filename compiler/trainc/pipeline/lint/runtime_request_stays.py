@@ -46,7 +46,7 @@ def requested(plan: Plan, slot: Slot) -> Tree:
     return requests
 
 
-@lint_rule("runtime-request-stays", "Runtime request below the TrainJob's limit", fix="unsafe")
+@lint_rule("runtime-request-stays", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The scheduler uses requests: it places the pods where the smaller amount is free, but they use the larger one."""
     (name,) = finding.what

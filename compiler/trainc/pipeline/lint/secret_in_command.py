@@ -96,7 +96,7 @@ def is_real(value: str) -> bool:
     return not is_reference and not any(part in lower for part in PLACEHOLDERS) and len(set(value)) > 2
 
 
-@lint_rule("secret-in-command", "Secret in a command")
+@lint_rule("secret-in-command")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Everyone with access to the repository, TrainJob, JobSet or pods can read it, and so can every process."""
     what, where = finding.what

@@ -44,7 +44,7 @@ WORDS: Final = frozenset({"anonymous", "default", "disabled", "enabled", "offlin
 """Values that programs accept in place of a secret."""
 
 
-@lint_rule("secret-in-env", "Secret in the manifest")
+@lint_rule("secret-in-env")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Everyone with access to the repository, TrainJob, JobSet or pods can read it, and the history keeps it."""
     (name,) = finding.what

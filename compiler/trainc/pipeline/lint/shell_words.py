@@ -58,7 +58,7 @@ def shell_word(command: list[Word]) -> tuple[Word, str] | None:
     return None
 
 
-@lint_rule("shell-words", "Shell syntax without a shell")
+@lint_rule("shell-words")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The program gets these words as they are written."""
     (text,) = finding.what

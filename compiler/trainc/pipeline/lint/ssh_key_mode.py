@@ -144,7 +144,7 @@ def is_readable(key: KeyFile, groups: frozenset[int]) -> bool:
     return bool(mode & OTHERS_READ or (mode & GROUP_READS and (key.fs_group is not None or 0 in groups)))
 
 
-@lint_rule("ssh-key-mode", "SSH key that ssh refuses")
+@lint_rule("ssh-key-mode")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun starts the ranks by ssh, which fails without the private key of the job's Secret."""
     fault, mode, file, user, group = finding.what

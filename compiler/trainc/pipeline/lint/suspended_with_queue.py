@@ -33,7 +33,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("suspended-with-queue", (), ("patch",), shared=True)
 
 
-@lint_rule("suspended-with-queue", "Suspended TrainJob with a Kueue queue", fix="unsafe")
+@lint_rule("suspended-with-queue", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Kueue suspends the JobSet on creation; `suspend: true` in the manifest would stop it at each later apply."""
     from trainc.base.fixes import removal

@@ -146,7 +146,7 @@ def is_elsewhere(host: str, endpoint: str) -> bool:
     return True
 
 
-@lint_rule("torchrun-flags", "torchrun flag that contradicts the TrainJob")
+@lint_rule("torchrun-flags")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The flag takes precedence over the variable that the torch policy sets, so the nodes wait for one another."""
     name, value, reason, source = finding.what

@@ -32,14 +32,14 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("ttl-repeats-training", (FIELD,))
 
 
-@lint_rule("ttl-repeats-training", "Time to live that repeats the training")
+@lint_rule("ttl-repeats-training")
 def warning(plan: Plan, _: LintFinding) -> Finding:
     """A JobSet that deletes itself is created again by what keeps it in the cluster, and the training repeats."""
     when = f"when it is deleted {stored(plan)[FIELD]} s after its end, so that the training repeats"
     if plan.renders:
         return Finding(
             message=f"a tool that keeps the output in the cluster creates the JobSet again {when}",
-            help="remove it, or use the options of Argo CD and Flux in docs/gitops.md, Finished JobSets",
+            help="remove it, or use the options of Argo CD and Flux in docs/update-a-jobset.md",
         )
     jobs = FINISHED[plan.release.removed_jobset]
     return Finding(

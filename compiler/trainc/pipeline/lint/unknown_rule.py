@@ -20,7 +20,7 @@ ERRORS: Final = ("elastic-jobset",)
 """The ids that settings and annotations may still disable as lint rules, although the cluster reports errors."""
 
 
-@lint_rule("unknown-rule", "Unknown lint rule", fix="unsafe")
+@lint_rule("unknown-rule", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The rule that the annotation should disable is still reported."""
     from trainc.base.fixes import replaced_name

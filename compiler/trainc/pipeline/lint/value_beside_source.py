@@ -29,7 +29,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("value-beside-source", (), (*holder, str(index), variable["name"]))
 
 
-@lint_rule("value-beside-source", "Variable with a value that the controller drops")
+@lint_rule("value-beside-source")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The controller keeps `valueFrom`, and drops the value."""
     *holder, index, name = finding.what

@@ -32,7 +32,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
                 yield LintFinding("volume-medium", (*pod_spec(job), "volumes", index, "emptyDir", "medium"))
 
 
-@lint_rule("volume-medium", "Unknown medium of an emptyDir volume", fix="unsafe")
+@lint_rule("volume-medium", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The kubelet cannot mount the volume, so that the pods stay in ContainerCreating."""
     from trainc.base.fixes import replace

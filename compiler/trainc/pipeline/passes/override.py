@@ -95,7 +95,7 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
     }
 
 
-@check("patch-not-mergeable", phase="build", title="Patch that cannot be merged into the runtime")
+@check("patch-not-mergeable", phase="build")
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
     """The controller fails on a patch that cannot be merged, such as one with an invalid `$patch` directive."""
     at = (*TrainJobForm.PATCHES, index, "trainingRuntimeSpec", "template", "spec", *error.path)

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 
-BUILT_IN_RUNTIME: Final = Declaration(
-    "built-in-runtime", ("trainjob",), "Built-in runtime", severity="note", trainc_only=True
-)
+BUILT_IN_RUNTIME: Final = Declaration("built-in-runtime", ("trainjob",), severity="note", trainc_only=True)
 """A note about a run, or an error if the settings forbid built-in runtimes."""
 
 KINDS: Final = (CLUSTER_RUNTIME.kind, RUNTIME.kind)
@@ -73,7 +71,7 @@ def requested(plan: Plan) -> LibraryEntry | None:
     return plan.library.find(ref["kind"], namespace, ref["name"])
 
 
-@check("unsupported-runtime-kind", phase="trainjob", title="Unsupported kind in runtimeRef")
+@check("unsupported-runtime-kind", phase="trainjob")
 def unsupported_runtime_kind(plan: Plan) -> Iterator[Finding]:
     """The webhook supports two kinds of runtime, both of the group trainer.kubeflow.org."""
     ref = plan.job.runtime_ref
@@ -96,7 +94,7 @@ def unsupported_runtime_kind(plan: Plan) -> Iterator[Finding]:
     )
 
 
-@check("runtime-not-found", phase="trainjob", title="Runtime not found", fix="unsafe")
+@check("runtime-not-found", phase="trainjob", fix="unsafe")
 def missing_runtime(plan: Plan) -> Iterator[Finding]:
     """The webhook requires that the runtime exists before the TrainJob."""
     ref = plan.job.runtime_ref

@@ -42,7 +42,7 @@ def group(plan: Plan, gang: Gang) -> Tree:
     return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.object_metadata(), "spec": spec}
 
 
-@check("volcano-queue", phase="trainjob", title="Empty Volcano queue name")
+@check("volcano-queue", phase="trainjob")
 def queue(plan: Plan) -> Iterator[Finding]:
     """An annotation names the queue; without it, Volcano uses its default queue."""
     if plan.annotations.get(QUEUE) == "":

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from trainc.compilation import Compiled
+    from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
     from trainc.review.changes import Kind
     from trainc.review.sides import Side, SideItem
@@ -50,6 +51,32 @@ def with_old_names(old: Side, new: Side) -> Side:
     return new._replace(items=tuple(_item(item, found) for item in new.items)) if found else new
 
 
+def with_names_of_environment(old: Side, new: Side) -> Side:
+    """Return the new side with the names of the old one, another environment that is compiled from the same documents.
+
+    The objects of a TrainJob get the host names and labels that follow from the old name, too.
+    """
+    groups = [_grouped(_jobs(side), lambda job: document_key(job.plan.job.document)) for side in (old, new)]
+    pairs = (pair for key in groups[0] for pair in zip(groups[0][key], groups[1].get(key, ()), strict=False))
+    jobs = {id(job): renamed(job, *reversed(_name(before))) for before, job in pairs if _name(before) != _name(job)}
+    copies = {document_key(item.document): item for item in old.items if item.job is None}
+    items = (_item(item, jobs) if item.job else _copy(item, copies) for item in new.items)
+    return new._replace(items=tuple(items))
+
+
+def document_key(document: Document) -> tuple[Hashable, ...]:
+    """Return the position of a document, which is the same in all environments."""
+    return document.file, document.line, document.column, document.within
+
+
+def _copy(item: SideItem, olds: dict[tuple[Hashable, ...], SideItem]) -> SideItem:
+    """Return a copied document with the name of the same document in the old environment."""
+    old = olds.get(document_key(item.document))
+    if old is None or old.id == item.id:
+        return item
+    return item._replace(id=old.id, tree=with_name(item.tree, old.tree), own=item)
+
+
 def with_hashes(old: Side, new: Side) -> tuple[Side, Side]:
     """Return two sides with their real names if the names of one side, and not of the other, have a hash.
 
@@ -62,14 +89,21 @@ def with_hashes(old: Side, new: Side) -> tuple[Side, Side]:
         own = {id(job): _with_hash(job) for item in new.items if (job := (item.own or item).job) is not None}
         return old, new._replace(items=tuple(_with_identity(item, own) for item in new.items))
     named = {_name(job): _with_hash(job) for job in _jobs(old)}
-    before_jobs = {id(job): named[_name(job)] for job in _jobs(old)}
     after_jobs = {
         id(job): renamed(job, *reversed(_name(named[_name(job)]))) for job in _jobs(new) if _name(job) in named
     }
     return (
-        old._replace(items=tuple(_item(item, before_jobs)._replace(own=None) for item in old.items)),
+        with_own_hashes(old),
         new._replace(items=tuple(_item(item, after_jobs)._replace(own=item.own or item) for item in new.items)),
     )
+
+
+def with_own_hashes(side: Side) -> Side:
+    """Return a side with the real names of its objects if its settings add a hash to them."""
+    if not side.settings.delivery.name_suffix_hash:
+        return side
+    jobs = {id(job): _with_hash(job) for job in _jobs(side)}
+    return side._replace(items=tuple(_item(item, jobs)._replace(own=None) for item in side.items))
 
 
 def _with_hash(job: Compiled) -> Compiled:

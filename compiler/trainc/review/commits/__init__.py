@@ -36,10 +36,8 @@ REFS: Final = ("", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
 """The prefixes with which git completes the name of a ref, in its order."""
 MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
-AMBIGUOUS_ARGUMENT: Final = Declaration(
-    "ambiguous-argument", ("read",), "Argument that is a revision and a path", trainc_only=True
-)
-AMBIGUOUS_REVISION: Final = Declaration("ambiguous-revision", ("read",), "Revision with two meanings", trainc_only=True)
+AMBIGUOUS_ARGUMENT: Final = Declaration("ambiguous-argument", ("read",), trainc_only=True)
+AMBIGUOUS_REVISION: Final = Declaration("ambiguous-revision", ("read",), trainc_only=True)
 
 
 class CommitLinkError(Exception):

@@ -37,7 +37,7 @@ USAGE: Final = 129
 """The exit codes of `git merge-tree` for a conflict, and of git for an unknown option."""
 
 
-MERGE_CONFLICT: Final = Declaration("merge-conflict", ("read",), "Revisions that git cannot merge", trainc_only=True)
+MERGE_CONFLICT: Final = Declaration("merge-conflict", ("read",), trainc_only=True)
 
 
 class MergeConflictError(Exception):

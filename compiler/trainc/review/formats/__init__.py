@@ -4,13 +4,15 @@ This module has the texts that several formats share: numbers, names, values and
 
 **A review format** (`trainc diff`). Copy from `review/formats/json.py` (only `text` has color and a width) and
 `tests/review/test_markdown.py`.
-1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write
-   an entry in `docs/review.md`. Add the name, in the same order, to the synopsis of `diff` in `docs/commands.md`.
-2. Every format lists the changed settings first, and masks secrets as `***` (`tests/review/test_settings.py`,
-   `test_golden.py`). Leave out there a format that has neither, and in the sentences "Every format" of both pages.
-3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `situations.py` and reads them with
-   a third-party parser, if the format has one. Add texts that could break out of the format to `BREAKOUTS` in
-   `situations.py`. `pytest --snapshot-update tests/contracts/test_documentation.py -k review` writes examples.
+1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write an
+   entry in `docs/review.md`. The same object in several environments is one `Reviewed` with their names in
+   `environments`, which are empty in a project without any: count `Reviewed.number`, not the items of a list.
+2. Every format has the text of `numbers_of`, lists the changed settings first, and masks secrets as `***`
+   (`tests/review/test_settings.py`, `tests/review/test_golden.py`). Leave out there a format that has not, and in the
+   sentences "Every format" of both pages. The other tests of `tests/review` run for all `REVIEWS`.
+3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `tests/review/situations.py` and reads
+   them with a third-party parser, if the format has one. Add texts that could break out of the format to `BREAKOUTS`
+   there. `pytest --snapshot-update tests/contracts/test_documentation.py -k review` writes examples.
 4. The tests of the page need Debian's Chromium (`tests/review/packages.txt`) and playwright (`make browser`). If
    either is missing, they are skipped. `TRAINC_PICTURES=DIR pytest tests/review/test_browser.py` saves screenshots.
    Look at them.
@@ -33,6 +35,7 @@ from trainc.masking.masked_values import MASK
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
+from trainc.reports import message
 from trainc.review.changes import Change
 from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import RANK
@@ -110,10 +113,11 @@ def numbers_of(review: Review) -> str:
     """Return the review in numbers: `12 to add, 9 to change, 15 to remove`; zeros are left out."""
     counts, settings, others = review.counts, len(review.settings), len(review.not_compared)
     moves = sum(len(move.objects) for move in review.moves)
+    is_change = review.kind != "environments"
     rows = (
-        (counts.added, f"{counts.added:,} to add"),
-        (counts.changed, f"{counts.changed:,} to change"),
-        (counts.removed, f"{counts.removed:,} to remove"),
+        (counts.added, f"{counts.added:,} {'to add' if is_change else review.word('added')}"),
+        (counts.changed, f"{counts.changed:,} {'to change' if is_change else 'different'}"),
+        (counts.removed, f"{counts.removed:,} {'to remove' if is_change else review.word('removed')}"),
         (moves, f"{moves:,} to move"),
         (settings, f"{plural(settings, 'setting')} changed"),
         (others, f"{others:,} not compared"),
@@ -131,6 +135,11 @@ class Lost(NamedTuple):
     shade: Shade
 
 
+def remarks(review: Review) -> list[str]:
+    """Return what is not compared of a cluster, first what could not be read."""
+    return [*(message(fault) for fault in review.faults), *review.notes]
+
+
 def losses(review: Review) -> list[Lost]:
     """Return what is lost, stopped or rejected: `5 JobSets must be recreated: running ones lose their training`."""
     found: list[Lost] = []
@@ -140,6 +149,13 @@ def losses(review: Review) -> list[Lost]:
             is_one = sum(kinds.values()) == 1
             said = listed(plural(count, kind) for kind, count in kinds.items())
             end = jobs[not is_one] if JOBSET.kind in kinds else ""
+            if end and review.kind == "live":
+                running = sum(each.number for each in objects if each.running)
+                loses = "is running and loses its" if running == 1 else "are running and lose their"
+                if running:
+                    end = f": {running:,} {loses} training"
+                elif all(each.running is False for each in objects if each.id.kind == JOBSET.kind):
+                    end = ": none is running"
             found.append(Lost(f"{said} {one if is_one else many}{end}", shade))
     return found
 
@@ -202,9 +218,9 @@ def environment_table(review: Review) -> list[list[str]]:
 
 
 def effect_on_reports(setting: ChangedSetting) -> str:
-    """Return `what is reported` for a setting that changes only reports; else an empty string."""
+    """Return `which warnings and errors are reported` for a setting that changes only reports; else an empty string."""
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
-    return "what is reported" if reporting else ""
+    return "which warnings and errors are reported" if reporting else ""
 
 
 def shortened(settings: Sequence[ChangedSetting], most: int) -> list[ChangedSetting]:

@@ -17,7 +17,7 @@ from trainc.base.texts import plural
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
 from trainc.review import queue_figures
-from trainc.review.consequences import GUIDE, SHORT
+from trainc.review.consequences import GUIDE
 from trainc.review.formats import (
     amounts,
     block,
@@ -37,10 +37,11 @@ from trainc.review.formats import (
     numbers_of,
     origin,
     possible_causes,
+    remarks,
     setting_name,
     value,
 )
-from trainc.review.formats.html_objects import badge, marks, names, path, sections, text
+from trainc.review.formats.html_objects import badge, marks, names, path, sections, text, words_of
 from trainc.review.job_entries import different_changes, number_of, subjects
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ def render(review: Review, *, color: bool = False) -> str:
         f"<style>{style}</style></head><body>",
         '<a class="skip" href="#main">Skip to the changes</a>',
         f'<header><p class="sides"><code>{text(review.old)}</code> <span>→</span> <code>{text(review.new)}</code></p>',
-        f"<h1>{text(numbers_of(review))}</h1>{_losses(review)}</header>",
+        f"<h1>{text(numbers_of(review))}</h1>{_losses(review)}{_remarks(review)}</header>",
         *_environments(review),
-        *_tools(changed),
+        *_tools(changed, words_of(review)),
         '<main id="main" tabindex="-1">',
         *_settings(review.other_settings(groups)),
         *_moves(review),
@@ -127,6 +128,11 @@ def _losses(review: Review) -> str:
     return f'<p class="losses">{shown}{guide}</p>' if found else ""
 
 
+def _remarks(review: Review) -> str:
+    """Return what is not compared of a cluster."""
+    return "".join(f'<p class="losses"><span class="effect warn">{text(each)}</span></p>' for each in remarks(review))
+
+
 def _environments(review: Review) -> Iterator[str]:
     """Yield the numbers of each environment."""
     table = environment_table(review)
@@ -140,19 +146,18 @@ def _environments(review: Review) -> Iterator[str]:
     yield "</table>"
 
 
-def _tools(changed: Sequence[Alike]) -> Iterator[str]:
+def _tools(changed: Sequence[Alike], words: Mapping[Any, str]) -> Iterator[str]:
     """Yield the filter by words and effects; the script shows and applies it."""
     found: dict[str, int] = {}
     for change in changed:
         for key in marks(change):
             found[key] = found.get(key, 0) + 1
-    words: dict[str, str] = {"removed": "removed", **{key: SHORT[key] for key in reversed(SHORT)}, "added": "added"}
     yield '<div class="tools" role="search" hidden><label for="query">Filter</label>'
     yield '<input id="query" type="search" placeholder="job, field, file or value" autocomplete="off">'
     yield '<div class="chips" role="group" aria-label="Filter jobs by effect">'
     for which, word in words.items():
         if which in found:
-            count = f"{word} <b>{found[which]}</b>"
+            count = f"{text(word)} <b>{found[which]}</b>"
             yield f'<button type="button" aria-pressed="false" data-mark="{which}">{count}</button>'
     yield '</div><p id="found" role="status"></p><button type="button" id="fold">Expand all</button></div>'
 

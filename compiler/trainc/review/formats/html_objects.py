@@ -14,7 +14,7 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise, zip_longest
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.suggestions import shared_length
 from trainc.base.texts import plural
@@ -75,11 +75,17 @@ def marks(change: Alike) -> list[str]:
     return sorted(found, key=lambda key: -RANK.get(key, len(RANK)))  # type: ignore[call-overload]
 
 
-def badge(key: str) -> str:
-    """Return a short label of an effect, or of an object that is added or removed."""
-    label, shade = (SHORT[key], SHADES.get(key, "")) if key in SHORT else (key, key)
-    shade = shade or ("plain" if key == "unknown" else "calm")
+def badge(key: str, words: Mapping[Any, str] = SHORT) -> str:
+    """Return a short label of an effect, or of an object that is added or removed, with the words of the review."""
+    label, shade = words[key], SHADES.get(key, "") if key in SHORT else key
+    shade = shade or ("plain" if key in {"unknown", "differs"} else "calm")
     return f'<span class="badge {shade}">{text(label)}</span>'
+
+
+def words_of(review: Review) -> dict[Any, str]:
+    """Return the short labels of effects, and the words for objects that one side has."""
+    shown = {key: SHORT[key] for key in reversed(SHORT)}
+    return {"removed": review.word("removed"), **shown, "added": review.word("added")}
 
 
 def sections(review: Review, changes: Sequence[Alike], groups: Sequence[CauseGroup]) -> Iterator[str]:
@@ -92,18 +98,19 @@ def sections(review: Review, changes: Sequence[Alike], groups: Sequence[CauseGro
         for each in group.objects
         for key in group.keys
     }
-    writer = yaml.Writer()
+    was = f"in {text(review.old)}" if review.kind == "environments" else "renamed from"
+    writer, words = yaml.Writer(), words_of(review)
     yield '<section aria-labelledby="each"><h2 id="each">Jobs</h2>'
     for number, change in enumerate(changes, start=1):
         keys = marks(change)
-        yield f'<details class="item object" id="o{number}" data-is="{" ".join(keys)}">{_summary(change, keys)}'
+        yield f'<details class="item object" id="o{number}" data-is="{" ".join(keys)}">{_summary(change, keys, words)}'
         yield '<div class="body">'
         if len(change.subjects) > 1:
             yield names(change.subjects)
             yield f'<p class="note">The same change, shown for {text(change.subjects[0].title)}:</p>'
         for reviewed in change.objects:
             yield f"<h3>{text(reviewed.id.kind)} <code>{text(reviewed.id.qualified_name)}</code></h3>"
-            yield f'<ul class="facts">{"".join(_facts(reviewed, causes))}</ul>'
+            yield f'<ul class="facts">{"".join(_facts(reviewed, causes, was))}</ul>'
             yield "".join(_sides(reviewed, review, writer))
         yield "</div></details>"
     yield "</section>"
@@ -122,7 +129,7 @@ def names(given: Sequence[Subject], numbers: Mapping[object, int] | None = None)
     return f"<details><summary>{text(number_of(given))}</summary>{shown}</details>"
 
 
-def _summary(change: Alike, keys: Sequence[str]) -> str:
+def _summary(change: Alike, keys: Sequence[str], words: Mapping[Any, str]) -> str:
     first, statuses = change.subjects[0], {reviewed.status for reviewed in change.objects}
     status = statuses.pop() if len(statuses) == 1 else "changed"
     fields = sum(len(reviewed.lines) for reviewed in change.objects)
@@ -135,18 +142,21 @@ def _summary(change: Alike, keys: Sequence[str]) -> str:
     return (
         f'<summary><span class="what"><span class="sign {status}" aria-hidden="true">{SIGNS[status]}</span> '
         f'{word}<span class="name">{name}</span>{environments}{others}</span>'
-        f'<span class="count">{count}</span>{badge(keys[0])}</summary>'
+        f'<span class="count">{count}</span>{badge(keys[0], words)}</summary>'
     )
 
 
-def _facts(reviewed: Reviewed, causes: Mapping[tuple[object, int], int]) -> Iterator[str]:
-    """Yield the source, the causes and the effects of an object's changes; `causes` has the numbers to link to."""
+def _facts(reviewed: Reviewed, causes: Mapping[tuple[object, int], int], was: str) -> Iterator[str]:
+    """Yield the source, the causes and the effects of an object's changes; `causes` has the numbers to link to.
+
+    was   what precedes the name of the old object, if it has another one
+    """
     if reviewed.at is not None:
         yield f"<li>source: <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
     if reviewed.loses_data:
         yield f'<li><span class="effect bad">{DELETED}</span>'
     if reviewed.renamed:
-        yield f"<li>renamed from <code>{text(reviewed.renamed.qualified_name)}</code>"
+        yield f"<li>{was} <code>{text(reviewed.renamed.qualified_name)}</code>"
     if reviewed.cause is not None:
         yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
     found: dict[tuple[object, str], list[Line]] = {}

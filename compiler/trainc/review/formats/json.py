@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trainc.base.texts import escape_json
 from trainc.provenance.tracing.correspondence import GONE, pointer
 from trainc.review import queue_figures
-from trainc.review.formats import figures, losses, numbers_of, setting_name
+from trainc.review.formats import figures, losses, numbers_of, remarks, setting_name
 from trainc.review.job_entries import entries
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def render(review: Review, *, color: bool = False) -> str:
         "notCompared": [_not_compared(row) for row in review.not_compared],
         "pods": [_pods(figure) for figure in figures(review)],
         **queue_figures.as_json(review),
+        **({"notes": notes} if (notes := remarks(review)) else {}),
     }
     text = escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
     try:
@@ -166,6 +167,8 @@ def _object(reviewed: Reviewed, group: Sequence[Reviewed]) -> Tree:
         found["cause"] = _cause(reviewed.cause)
     if reviewed.renamed:
         found["renamedFrom"] = _id(reviewed.renamed)
+    if reviewed.running is not None:
+        found["running"] = reviewed.running
     if reviewed.status != "changed":
         return found | ({"losesData": True} if any(each.loses_data for each in group) else {})
     found["effect"] = reviewed.effect

@@ -43,6 +43,7 @@ from trainc.review.formats import (
     origin,
     possible_causes,
     printable,
+    remarks,
     setting_name,
     shortened,
     value,
@@ -143,7 +144,7 @@ def _parts(review: Review) -> Iterator[Section]:
         yield Section("further causes", _later_causes(groups[ROWS:]))
     for status in ONE_SIDED:
         if found := one_sided(review.with_status(status)):
-            yield Section(f"{status} objects", _one_sided(status, found))
+            yield Section(f"{status} objects", _one_sided(review.word(status), found))
     yield from (Section("warnings", text) for text in _warnings(review))
 
 
@@ -157,6 +158,7 @@ def _head(review: Review) -> Iterator[str]:
         yield (
             "; ".join(f"**{prose(each.text)}**" if each.shade == "bad" else prose(each.text) for each in found) + guide
         )
+    yield from ("\n".join(f"- {prose(each)}" for each in rows) for rows in [remarks(review)] if rows)
 
 
 def _environments(table: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -181,7 +183,7 @@ def _important(review: Review) -> Iterator[str]:
     """Yield all objects of kinds that give rights, run code or delete data: these are never left out."""
     for status in (*ONE_SIDED, CHANGED):
         for subject in subjects(each for each in review.with_status(status) if is_important(each.id)):
-            yield f"- {_title(subject)} {status}"
+            yield f"- {_title(subject)} {prose(review.word(status))}"
     for row in review.not_compared:
         if row.object is not None and is_important(row.object):
             yield _difference(row)
@@ -390,7 +392,7 @@ def _later_causes(groups: Sequence[CauseGroup]) -> str:
     return _collapsed(f"{len(groups)} further causes", *kept, *([f"_Omitted: {omitted}_"] if omitted else []))
 
 
-def _one_sided(status: str, given: Sequence[OneSided]) -> str:
+def _one_sided(word: str, given: Sequence[OneSided]) -> str:
     """Return the added or removed jobs and objects with their locations or causes in all environments."""
     rows = []
     shown = first_sides(given, NAMES)
@@ -404,7 +406,7 @@ def _one_sided(status: str, given: Sequence[OneSided]) -> str:
     if more := len(given) - len(shown):
         rows.append(f"- and {more:,} more")
     title = number_of(list(dict.fromkeys(each.subject._replace(environments=()) for each in given)))
-    return _collapsed(f"{prose(title, in_html)} {status}", "\n".join(rows))
+    return _collapsed(f"{prose(title, in_html)} {prose(word, in_html)}", "\n".join(rows))
 
 
 def _place(reviewed: Reviewed) -> str:

@@ -33,6 +33,7 @@ from trainc.review.formats import (
     numbers_of,
     origin,
     possible_causes,
+    remarks,
     setting_name,
     shortened,
 )
@@ -81,6 +82,7 @@ def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
     head = [f"{escape(review.old)} -> {escape(review.new)}", paint(BOLD, numbers_of(review))]
     if lost := losses(review):
         head.append("; ".join(paint(COLORS[each.shade], escape(each.text)) for each in lost))
+    head += (paint(YELLOW, escape(each)) for each in remarks(review))
     parts = ["\n".join(head)]
     if table := environment_table(review):
         parts.append("\n".join(_table(table)))
@@ -91,7 +93,7 @@ def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
     for status, mark, shade in ONE_SIDED:
         found = one_sided(review.with_status(status))
         if found:
-            parts.append("\n".join(_one_sides(found, f"{mark} {status}", shade, paint)))
+            parts.append("\n".join(_one_sides(found, f"{mark} {review.word(status)}", shade, paint)))
     if review.moves:
         rows = [f"  {paint(BOLD, escape(f'{each.old} -> {each.new}'))}: {escape(moved(each))}" for each in review.moves]
         parts.append("\n".join([paint(YELLOW, "Moved to another folder"), *rows]))

@@ -55,9 +55,7 @@ if TYPE_CHECKING:
 
 Content = Literal["compiled", "rendered", "nothing"]
 
-NOTHING_TO_COMPARE: Final = Declaration(
-    "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", trainc_only=True
-)
+NOTHING_TO_COMPARE: Final = Declaration("nothing-to-compare", ("read",), trainc_only=True)
 
 
 class SideSpec(NamedTuple):
@@ -72,6 +70,10 @@ class SideSpec(NamedTuple):
     """Whether no path is given, so that the sources of its trainc.yaml are read."""
     trainer_version: str = ""
     """The release of Trainer that it is compiled for; empty for that of the settings."""
+    environment: str = ""
+    """The environment that it is compiled in, if the other side is another environment of the same tree."""
+    is_live: bool = False
+    """Whether it has the objects of a cluster."""
     below: bool = False
     """Whether its paths are folders of projects below the given paths, which the side may lack."""
     apart: Apart = Apart()
@@ -165,9 +167,14 @@ class Side(NamedTuple):
 def environments(old: SideSpec, new: SideSpec, run: Run) -> tuple[str, ...] | Diagnostic:
     """Return the environments to compare: those of the new side, then the deleted ones; an error for an unknown one.
 
-    An empty name is a side without environments.
+    An empty name is a side without environments, or two environments that are compared with each other.
     """
     found = [settings_of(spec, run) for spec in (new, old)]
+    if old.environment:
+        for own, spec in zip(found, (new, old), strict=True):
+            if spec.environment not in own.environment_names and not failed(own.diagnostics):
+                return in_environment(own, spec.environment).diagnostics[-1]
+        return ("",)
     if not run.options.environments and not any(each.environment_names for each in found):
         return ("",)
     names = tuple(
@@ -489,10 +496,11 @@ def comparable_sides(old: Side, new: Side) -> tuple[Side, Side]:
     copies = any(side.settings.passthrough for side in (old, new) if side.content == "compiled")
     if copies or old.content == new.content or "compiled" not in {old.content, new.content}:
         return old, new
-    return _without_other_kinds(old), _without_other_kinds(new)
+    return without_other_kinds(old), without_other_kinds(new)
 
 
-def _without_other_kinds(side: Side) -> Side:
+def without_other_kinds(side: Side) -> Side:
+    """Return a side without the objects of kinds that trainc does not write."""
     items = tuple(
         item
         for item in side.items
@@ -505,6 +513,8 @@ def no_jobs(old: SideSpec, new: SideSpec) -> Diagnostic:
     """Return the error for two sides without TrainJobs and JobSets."""
     return Diagnostic.declared(
         NOTHING_TO_COMPARE,
-        f"neither {old.name} nor {new.name} contains a TrainJob or a JobSet",
+        f"neither {old.name} nor {new.name} contains a TrainJob or a JobSet"
+        if old != new
+        else f"{new.name} contains no TrainJob and no JobSet",
         "give the folder that contains them: `trainc diff main jobs/`",
     )

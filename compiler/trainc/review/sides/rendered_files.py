@@ -18,6 +18,7 @@ from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Document, ObjectId
 from trainc.frontends import sort
 from trainc.frontends.reading import documents_of, source_in_output
+from trainc.pinning.manifests import clean
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -32,7 +33,6 @@ WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
 METADATA: Final = frozenset(("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"))
 OF_SERVER: Final = frozenset(("uid", "resourceVersion"))
 """The fields of the metadata that an object has only if it was read from an API server."""
-LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class RenderedFiles(NamedTuple):
@@ -115,10 +115,4 @@ def without_server_fields(tree: Tree) -> Tree:
     metadata = tree.get("metadata")
     if not isinstance(metadata, dict) or OF_SERVER.isdisjoint(metadata):
         return tree
-    own = {key: value for key, value in metadata.items() if key not in METADATA}
-    annotations = own.get("annotations")
-    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
-        own["annotations"] = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
-        if not own["annotations"]:
-            del own["annotations"]
-    return {key: own if key == "metadata" else value for key, value in tree.items() if key != "status"}
+    return clean(tree, METADATA)

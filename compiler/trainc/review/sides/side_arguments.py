@@ -56,17 +56,42 @@ def sides_of_releases(arguments: Sequence[str], old: str, new: str) -> tuple[Sid
 
     The arguments are paths; without one, the project of the working tree.
     """
+    tree = tree_of_paths(arguments, "two releases")
+    found = [tree._replace(name=f"Trainer v{version}", trainer_version=version) for version in (old, new)]
+    return found[0], found[1]
+
+
+def sides_of_environments(arguments: Sequence[str], old: str, new: str) -> tuple[SideSpec, SideSpec]:
+    """Return the sides of one tree in two environments. Raises RevisionError, or ValueError with the reason.
+
+    [REV] [--] [PATH]...  the working tree without REV
+    """
+    at = arguments.index(SEPARATOR) if SEPARATOR in arguments else 0
+    if not at and arguments and not os.path.lexists(arguments[0]) and arguments[0] not in (STDIN, SEPARATOR):
+        at = 1
+    elif not at and SEPARATOR not in arguments:
+        for argument in filter(_names_revision, arguments):
+            raise ambiguous_argument(argument)
+    paths, end = tuple(argument for argument in arguments[at:] if argument != SEPARATOR), ""
+    if not at:
+        tree = tree_of_paths(paths, "two environments")
+    elif at > 1 or _is_range(arguments[0]):
+        raise ValueError("two environments are compared in one revision: give at most one")
+    else:
+        tree, end = _with_working_tree(arguments[0], paths)[0], f" of {arguments[0]}"
+    found = [tree._replace(name=f"{name}{end}", environment=name) for name in (old, new)]
+    return found[0], found[1]
+
+
+def tree_of_paths(arguments: Sequence[str], what: str) -> SideSpec:
+    """Return the side of the working tree for arguments that are paths; without one, its project."""
     paths = tuple(argument for argument in arguments if argument != SEPARATOR)
     for path in paths:
         if path != STDIN and not os.path.lexists(path):
-            raise ValueError(f"path {path} does not exist: with two releases, give only paths")
+            raise ValueError(f"path {path} does not exist: with {what}, give only paths")
     if STDIN in paths:
-        raise ValueError("standard input cannot be read twice: with two releases, give files or folders")
-    found = [
-        SideSpec(f"Trainer v{version}", paths or HERE, project=not paths, trainer_version=version)
-        for version in (old, new)
-    ]
-    return found[0], found[1]
+        raise ValueError(f"standard input cannot be compared with {what}: give files or folders")
+    return SideSpec(WORKING_TREE, paths or HERE, project=not paths)
 
 
 def _separated(given: tuple[str, ...], paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:

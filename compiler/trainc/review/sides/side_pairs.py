@@ -13,7 +13,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trainc.compilation import projects
+from trainc.compilation import environment_runs, projects
 from trainc.compilation.projects import PROJECT_REQUIRED
 from trainc.diagnostics import Diagnostic, failed
 from trainc.files import inputs
@@ -21,7 +21,7 @@ from trainc.files.inputs import STDIN
 from trainc.review import sides
 from trainc.review.commits import commit_files
 from trainc.review.sides.side_files import SideFiles
-from trainc.settings import DEFAULT, nearest_settings
+from trainc.settings import DEFAULT, in_environment, nearest_settings
 from trainc.settings.nested_projects import Apart, Files, find
 
 if TYPE_CHECKING:
@@ -129,6 +129,30 @@ class _Side:
         return apart._replace(settings=tuple(file.path for own in settings for file in own.settings_files))
 
 
+def environment_fault(project: Versions) -> Diagnostic | None:
+    """Return the error for an environment that a project does not have, or for environments of several clusters."""
+    names = sides.environments(project.spec, project.spec, project.run)
+    if isinstance(names, Diagnostic):
+        return names
+    found = {name: in_environment(project.project, name).cluster for name in filter(None, names)}
+    if len({*found.values()}) < 2:
+        return None
+    rows = (f"{name} of {cluster or 'a cluster without a name'}" for name, cluster in found.items())
+    return environment_runs.environment_required(project.project, environment_runs.OPTION)._replace(
+        message=f"the selected environments are those of several clusters: {environment_runs.listed([*rows])}",
+        help="use --env with the environments of one cluster",
+    )
+
+
+def environments_of_sources(spec: SideSpec) -> Diagnostic:
+    """Return the error for two environments of rendered manifests, whose source jobs are unknown."""
+    return Diagnostic.declared(
+        sides.NOTHING_TO_COMPARE,
+        f"{' '.join(spec.paths)} has no TrainJob: two environments are compared by their source jobs",
+        "give the folder of the TrainJobs, or compare the folders of the output: `trainc diff DIR DIR`",
+    )
+
+
 def rendered_beside_several(old: SideSpec, new: SideSpec) -> Diagnostic:
     """Return the error for rendered manifests beside the sources of several projects: whose they are is unknown."""
     return Diagnostic.declared(
@@ -153,7 +177,7 @@ class Versions:
         self.files = SideFiles(spec.paths, spec.commit, follow_links=run.options.follow_links)
         names = self.project.environment_names
         wanted = tuple(name for name in names if name in run.options.environments or not run.options.environments)
-        self.names = wanted or names or ("",)
+        self.names = (spec.environment,) if spec.environment else wanted or names or ("",)
         self.first = self._read(self.names[0])
 
     @property

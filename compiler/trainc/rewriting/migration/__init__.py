@@ -8,6 +8,7 @@ Returns  for each legacy job the first form that keeps its behaviour (`forms`): 
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
@@ -27,8 +28,8 @@ from trainc.rewriting.migration.accepted_differences import ONE_JOB, compare, on
 from trainc.rewriting.migration.forms import candidates
 from trainc.rewriting.migration.host_files import renaming, with_files
 from trainc.rewriting.migration.migrated import Migrated, Migration, Pair, RejectedForm, kind_in_words
+from trainc.rewriting.migration.new_runtimes import with_names
 from trainc.rewriting.migration.one_job import in_one_job
-from trainc.rewriting.migration.runtime_names import with_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,9 +42,7 @@ if TYPE_CHECKING:
     from trainc.rewriting.migration.accepted_differences import Row
     from trainc.rewriting.migration.migrated import Candidate, Form, Key
 
-NOT_MIGRATABLE: Final = Declaration(
-    "not-migratable", ("read",), "Legacy job that no TrainJob replaces", trainc_only=True
-)
+NOT_MIGRATABLE: Final = Declaration("not-migratable", ("read",), trainc_only=True)
 SHOWN: Final = 3
 """The number of fields that a diagnostic refers to."""
 
@@ -182,7 +181,7 @@ class _Project:
         return self._whole[key]
 
     def compile(self, trials: dict[Key, Candidate]) -> tuple[Compilation, dict[Key, Compiled]]:
-        """Compile the documents with candidates in place of some jobs; return also the new jobs with their old names.
+        """Compile candidates in place of some jobs, without the other jobs; return also the new jobs with old names.
 
         A generated name depends on the objects, which have other names in the new form.
         """
@@ -196,7 +195,7 @@ class _Project:
             for document in reading.documents["job"]
             if (key := _key(document)) in trials
         }
-        reading.documents["job"] = [new_documents.get(_key(each), each) for each in reading.documents["job"]]
+        reading.documents["job"] = [*new_documents.values()]
         known = self.runtimes()
         own = [trial for trial in trials.values() if not trial.is_built_in and trial.runtime_name not in known]
         new = {trial.runtime_name: trial.runtime for trial in own}
@@ -250,6 +249,8 @@ class _Search:
         self.diagnostics: list[tuple[str, Diagnostic]] = []
         self.accepted: dict[Key, tuple[Candidate, tuple[Pair, ...], tuple[Row, ...], tuple[tuple[str, str], ...]]] = {}
         self.rejected: dict[Key, list[RejectedForm]] = {}
+        self.reasons: dict[Key, int] = {}
+        """The number of reasons against the last candidate of each job; the largest for one that is not compiled."""
 
     def run(self, files: dict[str, File]) -> None:
         """Find the forms of all jobs, and report those that stay."""
@@ -267,7 +268,7 @@ class _Search:
 
     def _candidates(self, key: Key) -> Iterator[Candidate | RejectedForm]:
         whole = self.plain.in_one_job(key)
-        return candidates(self.plain.compiled[key].plan, whole and whole.plan)
+        return candidates(self.plain.compiled[key].plan, whole and whole.plan, lambda: self.reasons[key])
 
     def migrated(self) -> Iterator[Migrated]:
         """Yield the migrated jobs in the order of their files."""
@@ -322,8 +323,8 @@ class _Search:
         for key, found in waiting.items():
             for each in found:
                 if self.form not in (None, each.form):
-                    continue
-                if isinstance(each, RejectedForm):
+                    pass
+                elif isinstance(each, RejectedForm):
                     self.rejected.setdefault(key, []).append(each)
                 elif each.extensions and not self.extensions:
                     why = f"only trainc reads {one_line(each.extensions)}"
@@ -335,6 +336,7 @@ class _Search:
                 else:
                     trials[key] = each
                     break
+                self.reasons[key] = sys.maxsize
         return trials
 
     def _renaming(self, key: Key) -> list[str]:
@@ -368,6 +370,7 @@ class _Search:
                 details[key] += comparison.accepted
                 runs[key].append(Pair(project.name, before, after))
         for key, candidate in trials.items():
+            self.reasons[key] = len(reasons[key])
             if reasons[key]:
                 self.rejected.setdefault(key, []).append(_rejected(candidate.form, reasons[key]))
             else:
@@ -436,10 +439,12 @@ def _errors(result: Compilation, document: Document) -> Iterator[str]:
 
 def _new_faults(before: Compilation, after: Compilation, document: Document, runtime: str) -> Iterator[Reason]:
     """Yield the rules that a candidate or its runtime breaks, and that the legacy job does not break."""
-    name = ObjectId.from_source(document.value).name
+    subject = ObjectId.from_source(document.value)
+    name = subject.name
     known = {each.id for each in before.diagnostics if name in (each.object.name, _source_name(each))}
     for each in after.diagnostics:
-        if each.object.name in (name, runtime) and each.severity != "note" and each.id not in known:
+        own = each.object.name in (name, runtime) if each.users is None else subject.qualified_name in each.users.names
+        if own and each.severity != "note" and each.id not in known:
             yield Reason(f"it breaks the rule {each.id}: {each.message}", help=each.help or "")
 
 

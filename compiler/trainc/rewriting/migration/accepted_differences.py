@@ -343,13 +343,13 @@ TABLE: Final = (
     ),
     Row(
         "added-variables",
-        "containers have more variables",
+        "containers have more environment variables",
         "nothing in the job reads them",
         applies=_is_added_variable,
     ),
     Row(
         "variable-order",
-        "variables have another order",
+        "environment variables have another order",
         "each keeps its value",
         applies=_is_moved_variable,
     ),

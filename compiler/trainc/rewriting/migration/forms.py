@@ -12,10 +12,10 @@ exact       the runtime has the whole template, the TrainJob only names it
 from __future__ import annotations
 
 from functools import cached_property, partial, reduce
-from itertools import product
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.kinds import CLUSTER_RUNTIME, JOBS_OF_RUNTIME, TRAINJOB, VERSION
+from trainc.base.records import NamedTuple
 from trainc.base.releases import find_release
 from trainc.base.trainjob_dialects import DIALECTS, PROCESSES_FIELD
 from trainc.diagnostics import Document
@@ -24,7 +24,7 @@ from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import edit, get, put
 from trainc.kubernetes.violations import listed
 from trainc.legacy.mpijob import HOSTFILE, KEYS, KEYS_PATH, ROOT_KEYS
-from trainc.pinning.manifests import LAST_APPLIED, SERVER_METADATA
+from trainc.pinning.manifests import SERVER_METADATA, clean
 from trainc.pipeline import frameworks
 from trainc.pipeline.frameworks import mpi
 from trainc.pipeline.frameworks.mpi import SSH
@@ -57,7 +57,7 @@ from trainc.rewriting.migration.parametric_template import (
 from trainc.rewriting.migration.torchrun_commands import with_torchrun_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Slot
@@ -72,26 +72,42 @@ _VOLUMES: Final = {KEYS: SSH, HOSTFILE: mpi.HOSTFILE}
 """The names of mpi-operator's volumes, which another container may mount, and those of Trainer's."""
 
 
-def candidates(plan: Plan, in_one_job: Plan | None) -> Iterator[Candidate | RejectedForm]:
+class _Choices(NamedTuple):
+    """The parts of a candidate with a public policy that a person would not write if the job runs without them."""
+
+    env: bool = True
+    """Whether the TrainJob has the variables of the user, and not the runtime."""
+    ports: bool = False
+    """Whether the containers have the ports that the operator adds."""
+    by_operator: ByOperator = "none"
+    """What the containers have of the operator's variables that the policy does not set."""
+    group: int | None = None
+    """The fsGroup of the pods."""
+    keys: Tree | None = None
+    """The operator's volume of SSH keys."""
+
+
+def candidates(plan: Plan, in_one_job: Plan | None, reasons: Callable[[], int]) -> Iterator[Candidate | RejectedForm]:
     """Yield the candidates of a job, the best ones first, and the forms that it cannot have.
 
     in_one_job   the plan of the job with its pods in one Job; None if it has one, or if its roles differ
+    reasons      returns the number of reasons against the last candidate
     """
-    job = _LegacyJob(plan)
+    job = _LegacyJob(plan, reasons)
     yield from job.policy()
     yield from job.variables()
     if in_one_job is not None:
-        whole = _LegacyJob(in_one_job)
-        for each in (*whole.policy(), *whole.variables()):
-            yield each if isinstance(each, RejectedForm) else each._replace(is_one_job=True)
+        whole = _LegacyJob(in_one_job, reasons, joined=True)
+        yield from whole.policy()
+        yield from whole.variables()
     yield from job.exact()
 
 
 class _LegacyJob:
     """A legacy job, and the parts of its candidates."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, reasons: Callable[[], int], *, joined: bool = False) -> None:
+        self.plan, self.reasons, self.joined = plan, reasons, joined
         self.release = find_release(plan.release.name, plan.release)
         """The release of the cluster; a legacy job's plan has only a part of its behaviours."""
         self.traits = frameworks.traits(plan.runtime)
@@ -117,10 +133,17 @@ class _LegacyJob:
         return len(self.plan.jobs) == 1 and self.plan.jobs[0].get("replicas", 1) == 1
 
     def policy(self) -> Iterator[Candidate | RejectedForm]:
-        """Yield the candidates with the public policy of the framework."""
+        """Yield the candidates with the public policy of the framework.
+
+        Each choice is tried with the best of the choices before it, those with the fewest reasons against them.
+        """
         public = frameworks.load(self.family)
         if self.family not in frameworks.FRAMEWORKS or public is None:
             yield RejectedForm("policy", (f"there is no mlPolicy.{self.family}",))
+            return
+        own = self._settings()
+        if own is None:
+            yield RejectedForm("policy", (f"Trainer {self.release.name} has no mlPolicy.{self.family}",))
             return
         of_policy = public.traits
         trainer = self._trainer(of_policy.launcher)
@@ -131,7 +154,7 @@ class _LegacyJob:
         nodes = self.plan.named(self.traits.node) if of_policy.launcher and self.traits.node else None
         names |= {} if nodes is None else {nodes: of_policy.node}
         given: Tree = {**self._nodes(nodes), **self._processes()}
-        settings = {"numNodes": 1, self.family: self._settings()}
+        settings = {"numNodes": 1, self.family: own}
         counted = (trainer.job,) if nodes is None else (trainer.job, nodes)
         without = self._runtime(self._template_of_policy(names, None, ports=True), counted, settings)
         if faults := [violation.message for violation in violations_of(without, self.release)]:
@@ -139,10 +162,9 @@ class _LegacyJob:
             return
         by_policy = self._added_by(without, given)
         yield from self._built_in(names, by_policy, trainer, given)
-        groups, own_keys = self._groups(trainer.job), self._own_keys(trainer.job)
-        for keys, by_operator, group, ports, env in product(
-            own_keys, self._ways(), groups, (False, True), (True, False)
-        ):
+
+        def candidate(choices: _Choices) -> Candidate:
+            env, ports, by_operator, group, keys = choices
             spec = self._template_of_policy(names, by_policy, ports=ports, by_operator=by_operator)
             spec = _with_volume_names(spec, _VOLUMES if keys is None else _VOLUMES | {KEYS: KEYS})
             spec = spec if keys is None else reduce(partial(_with_mount, volume=keys), self.template.main, spec)
@@ -154,7 +176,26 @@ class _LegacyJob:
             )
             of_keys = settings if keys is None else put(settings, (self.family, KEYS_PATH[-1]), UNUSED_KEYS)
             found = self._candidate("policy", given | job, self._runtime(left, counted, of_keys), trainer)
-            yield found if keys is None else found._replace(named=f'Secret "{keys["secret"]["secretName"]}"')
+            return found if keys is None else found._replace(named=f'Secret "{keys["secret"]["secretName"]}"')
+
+        best = _Choices()
+        yield candidate(best)
+        fewest = self.reasons()
+        for other in self._other_choices(trainer.job):
+            chosen = best._replace(**other)
+            yield candidate(chosen)
+            if (count := self.reasons()) < fewest:
+                best, fewest = chosen, count
+
+    def _other_choices(self, launcher: int) -> Iterator[dict[str, Any]]:
+        """Yield the choices other than the first ones, by name."""
+        yield from ({"by_operator": way} for way in self._ways())
+        if (group := self._group(launcher)) is not None:
+            yield {"group": group}
+        yield {"ports": True}
+        yield {"env": False}
+        if (keys := self._own_keys(launcher)) is not None:
+            yield {"keys": keys}
 
     def _built_in(
         self, names: dict[int, str], by_policy: frozenset[str], trainer: Slot, given: Tree
@@ -164,7 +205,7 @@ class _LegacyJob:
         entry = library.find(CLUSTER_RUNTIME.kind, "", f"{self.family}-distributed")
         if entry is None or library.forbidden is not None or not library.is_built_in(entry.document):
             return
-        for way in (each for each in self._ways() if each != "literal"):
+        for way in ("none", *(each for each in self._ways() if each != "literal")):
             container: Tree = get(
                 self._template_of_policy(names, by_policy, ports=False, by_operator=way), trainer.path
             )
@@ -255,18 +296,17 @@ class _LegacyJob:
         job = job if dialect.has_overrides else in_dialect(job, dialect)
         extensions = () if is_built_in else tuple(extension_fields(runtime, self.release))
         counts = self.template.counts
-        return Candidate(form, job, runtime, extensions, slot, counts=counts, is_built_in=is_built_in)
+        return Candidate(
+            form, job, runtime, extensions, slot, counts=counts, is_built_in=is_built_in, is_one_job=self.joined
+        )
 
     def _metadata(self) -> Tree:
         """Return the metadata of the job without the fields of the server and unknown fields."""
         known = self.plan.job.value["metadata"].keys() - SERVER_METADATA | {"generateName"}
         written = self.plan.job.document.unedited["metadata"]
         metadata = {key: field for key, field in written.items() if key in known and field is not None}
-        if LAST_APPLIED in (metadata.get("annotations") or ()):
-            annotations = {key: text for key, text in metadata["annotations"].items() if key != LAST_APPLIED}
-            metadata = {key: field for key, field in metadata.items() if key != "annotations"}
-            metadata |= {"annotations": annotations} if annotations else {}
-        return metadata
+        found: Tree = clean({"metadata": metadata}, ())["metadata"]
+        return found
 
     def _is_written(self, *path: str) -> bool:
         """Return whether the author of the job wrote a field of the TrainJob."""
@@ -288,13 +328,16 @@ class _LegacyJob:
         job = self.plan.named(self.traits.launcher)
         return next((slot for slot in self.template.main if slot.job == job), None)
 
-    def _settings(self) -> Tree:
-        """Return the settings of the job that the public policy has, too, and that are not its default."""
+    def _settings(self) -> Tree | None:
+        """Return the settings of the job that the public policy has, too, and that are not its default.
+
+        None if the release of Trainer has no such policy.
+        """
         defaults = policy_defaults(self.family, self.release)
         policy = {self.family: dict(self.plan.runtime.settings)}
         probe = {"kind": CLUSTER_RUNTIME.kind, "spec": {"mlPolicy": policy}}
-        found: Tree = without_unknown_fields(probe, self.release)["spec"]["mlPolicy"][self.family]
-        return {key: field for key, field in found.items() if defaults.get(key) != field}
+        found: Tree | None = without_unknown_fields(probe, self.release)["spec"]["mlPolicy"].get(self.family)
+        return found and {key: field for key, field in found.items() if defaults.get(key) != field}
 
     def _nodes(self, nodes: int | None) -> Tree:
         """Return the number of nodes: the pods of a replicated job, or all; and the launcher's if it is one, too.
@@ -314,36 +357,36 @@ class _LegacyJob:
         given = str(of_runtime if of_job is None else of_job)
         return {PROCESSES_FIELD: int(given)} if given.isascii() and given.isdecimal() else {}
 
-    def _groups(self, launcher: int) -> tuple[int | None, ...]:
-        """Return the groups that pods may have as fsGroup: none, or that of a user who cannot read Trainer's SSH keys.
+    def _group(self, launcher: int) -> int | None:
+        """Return the group that pods may have as fsGroup: that of a user who cannot read Trainer's SSH keys, or None.
 
         In volumes that outlive the pod, fsGroup would change the files.
         """
         if not self.traits.launcher:
-            return (None,)
+            return None
         pods: list[Tree] = [get(self.plan.spec, pod_spec(job)) for job in range(len(self.plan.jobs))]
         volumes = [volume for pod in pods for volume in pod.get("volumes") or ()]
         contexts = [each.get("securityContext") or {} for each in (pods[launcher], pods[launcher]["containers"][0])]
         user, group = ({key: None} | contexts[0] | contexts[1] for key in ("runAsUser", "runAsGroup"))
         if not user["runAsUser"] or "fsGroup" in contexts[0] or any(volume.keys() & _LASTING for volume in volumes):
-            return (None,)
-        first = group["runAsGroup"]
-        return None, user["runAsUser"] if first is None else first
+            return None
+        found: int = user["runAsUser"] if group["runAsGroup"] is None else group["runAsGroup"]
+        return found
 
-    def _own_keys(self, launcher: int) -> tuple[Tree | None, ...]:
-        """Return the volumes of SSH keys that the runtime may have: none, or that of the operator.
+    def _own_keys(self, launcher: int) -> Tree | None:
+        """Return the operator's volume of SSH keys, which the runtime may have; None if it cannot.
 
         ssh of root ignores the keys of Trainer's volume, which others than root may read.
         """
         pod: Tree = get(self.plan.spec, pod_spec(launcher))
         mounts = pod["containers"][0].get("volumeMounts") or ()
         if not self.traits.launcher or {"name": KEYS, "mountPath": ROOT_KEYS} not in mounts:
-            return (None,)
-        return None, next(each for each in pod["volumes"] if each["name"] == KEYS)
+            return None
+        found: Tree = next(each for each in pod["volumes"] if each["name"] == KEYS)
+        return found
 
     def _ways(self) -> Iterator[ByOperator]:
-        """Yield what the containers may have of the operator's variables that the policy does not set."""
-        yield "none"
+        """Yield what the containers may have of the operator's variables that the policy does not set, beside none."""
         texts = [
             text
             for slot in self.template.main

@@ -26,16 +26,8 @@ if TYPE_CHECKING:
     from trainc.frontends.kustomizations import Kustomization, Kustomizations
     from trainc.frontends.reading import Reader
 
-PATCH_OF_OLD_KIND: Final = Declaration(
-    "patch-of-old-kind", ("read",), "Patch that matches only the legacy job", trainc_only=True
-)
-IMAGE_OF_OLD_KIND: Final = Declaration(
-    "image-of-old-kind",
-    ("read",),
-    "Image that kustomize changes only in the legacy job",
-    severity="warning",
-    trainc_only=True,
-)
+PATCH_OF_OLD_KIND: Final = Declaration("patch-of-old-kind", ("read",), trainc_only=True)
+IMAGE_OF_OLD_KIND: Final = Declaration("image-of-old-kind", ("read",), severity="warning", trainc_only=True)
 _SPECIAL: Final = frozenset("*?[")
 
 

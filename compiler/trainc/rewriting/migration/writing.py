@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.files.inputs import File
     from trainc.settings import Settings
 
-TARGET_EXISTS: Final = Declaration("target-exists", ("read",), "Migration would replace a file", trainc_only=True)
+TARGET_EXISTS: Final = Declaration("target-exists", ("read",), trainc_only=True)
 
 
 class OutputFile(NamedTuple):

@@ -48,9 +48,7 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path
 
-NOT_UPGRADABLE: Final = Declaration(
-    "not-upgradable", ("read",), "Document of an older Trainer version cannot be upgraded", trainc_only=True
-)
+NOT_UPGRADABLE: Final = Declaration("not-upgradable", ("read",), trainc_only=True)
 
 NO_EQUIVALENT: Final = "{} has no equivalent for one of its fields"
 MISSING: Final = missing_runtime.declared.id

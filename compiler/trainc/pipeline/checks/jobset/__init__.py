@@ -30,13 +30,11 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 
-GROUP_NAME: Final = Declaration("group-name", ("jobset",), "Invalid group name of a replicated job")
-JOBSET_MANAGED_BY: Final = Declaration("jobset-managed-by", ("jobset",), "Invalid managedBy of a JobSet")
-REPLICATED_JOB_NAME: Final = Declaration(
-    "replicated-job-name", ("jobset",), "Replicated job name that is invalid in Job names"
-)
-SUBDOMAIN: Final = Declaration("subdomain", ("jobset",), "Invalid subdomain of the pods")
-TOO_MANY_PODS: Final = Declaration("too-many-pods", ("jobset",), "Too many pods in a replicated job")
+GROUP_NAME: Final = Declaration("group-name", ("jobset",))
+JOBSET_MANAGED_BY: Final = Declaration("jobset-managed-by", ("jobset",))
+REPLICATED_JOB_NAME: Final = Declaration("replicated-job-name", ("jobset",))
+SUBDOMAIN: Final = Declaration("subdomain", ("jobset",))
+TOO_MANY_PODS: Final = Declaration("too-many-pods", ("jobset",))
 
 SUFFIX: Final = "-xxxxx"
 """A placeholder for the random suffix that the Job controller adds to a pod name."""

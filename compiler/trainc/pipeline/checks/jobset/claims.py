@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
 
-CLAIM_NAME: Final = Declaration("claim-name", ("jobset",), "Invalid or duplicate name of a volume claim template")
-CLAIM_NOT_MOUNTED: Final = Declaration("claim-not-mounted", ("jobset",), "Volume claim template without a mount")
-CLAIM_VOLUME_CONFLICT: Final = Declaration(
-    "claim-volume-conflict", ("jobset",), "Volume with the name of a volume claim template", fix="unsafe"
-)
+CLAIM_NAME: Final = Declaration("claim-name", ("jobset",))
+CLAIM_NOT_MOUNTED: Final = Declaration("claim-not-mounted", ("jobset",))
+CLAIM_VOLUME_CONFLICT: Final = Declaration("claim-volume-conflict", ("jobset",), fix="unsafe")
 
 
 def violations(jobset: Tree) -> Iterator[Violation]:

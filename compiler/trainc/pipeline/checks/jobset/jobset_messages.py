@@ -16,7 +16,7 @@ from trainc.kubernetes.violations import Violation
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
 
-GENERATED_NAME_TOO_LONG: Final = Declaration("generated-name-too-long", ("jobset",), "Generated name too long")
+GENERATED_NAME_TOO_LONG: Final = Declaration("generated-name-too-long", ("jobset",))
 
 
 def too_long(

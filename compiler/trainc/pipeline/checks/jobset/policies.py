@@ -25,21 +25,13 @@ if TYPE_CHECKING:
     from trainc.base.suggestions import KnownNames
     from trainc.kubernetes.trees import Path, Tree
 
-COORDINATOR: Final = Declaration("coordinator", ("jobset",), "Coordinator that is not a pod of the JobSet", fix="safe")
-DEPENDS_ON_FIRST: Final = Declaration("depends-on-first", ("jobset",), "Dependency of the first replicated job")
-DEPENDS_ON_UNKNOWN: Final = Declaration(
-    "depends-on-unknown", ("jobset",), "Dependency on a replicated job that is not listed before", fix="safe"
-)
-FAILURE_REASON: Final = Declaration(
-    "failure-reason", ("jobset",), "Unknown Job failure reason in a failure policy", fix="safe"
-)
-FAILURE_RULE_NAME: Final = Declaration(
-    "failure-rule-name", ("jobset",), "Invalid or duplicate name of a failure policy rule"
-)
-FEATURE_GATE: Final = Declaration("feature-gate", ("jobset",), "Failure policy that requires a JobSet feature gate")
-POLICY_TARGET_UNKNOWN: Final = Declaration(
-    "policy-target-unknown", ("jobset",), "Unknown replicated job in a policy", fix="safe"
-)
+COORDINATOR: Final = Declaration("coordinator", ("jobset",), fix="safe")
+DEPENDS_ON_FIRST: Final = Declaration("depends-on-first", ("jobset",))
+DEPENDS_ON_UNKNOWN: Final = Declaration("depends-on-unknown", ("jobset",), fix="safe")
+FAILURE_REASON: Final = Declaration("failure-reason", ("jobset",), fix="safe")
+FAILURE_RULE_NAME: Final = Declaration("failure-rule-name", ("jobset",))
+FEATURE_GATE: Final = Declaration("feature-gate", ("jobset",))
+POLICY_TARGET_UNKNOWN: Final = Declaration("policy-target-unknown", ("jobset",), fix="safe")
 
 RULE_NAME: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 LONGEST_RULE_NAME: Final = 128

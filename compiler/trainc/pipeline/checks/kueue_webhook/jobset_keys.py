@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path, Tree
 
-QUEUE_NAME: Final = Declaration("queue-name", ("kueue",), "Invalid name of a Kueue queue")
-PREBUILT_WORKLOAD: Final = Declaration("prebuilt-workload", ("kueue",), "Invalid name of a prebuilt Kueue workload")
-MAX_EXEC_TIME: Final = Declaration("max-exec-time", ("kueue",), "Invalid maximum execution time for Kueue")
-ELASTIC_JOBSET: Final = Declaration("elastic-jobset", ("kueue",), "Elastic job of Kueue in a JobSet", fix="unsafe")
-ADMISSION_GATE: Final = Declaration("admission-gate", ("kueue",), "Invalid admission gate for Kueue")
+QUEUE_NAME: Final = Declaration("queue-name", ("kueue",))
+PREBUILT_WORKLOAD: Final = Declaration("prebuilt-workload", ("kueue",))
+MAX_EXEC_TIME: Final = Declaration("max-exec-time", ("kueue",))
+ELASTIC_JOBSET: Final = Declaration("elastic-jobset", ("kueue",), fix="unsafe")
+ADMISSION_GATE: Final = Declaration("admission-gate", ("kueue",))
 
 PREBUILT: Final = "kueue.x-k8s.io/prebuilt-workload-name"
 """An annotation, or a label that counts without it."""

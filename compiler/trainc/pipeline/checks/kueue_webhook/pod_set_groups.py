@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.violations import Violation
 
-POD_SET_GROUP: Final = Declaration("pod-set-group", ("kueue",), "Invalid pod set group for Kueue")
+POD_SET_GROUP: Final = Declaration("pod-set-group", ("kueue",))
 
 _SIZE: Final = 2
 """The pod sets of a group."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import Violation
 
 
-TOPOLOGY_SLICES: Final = Declaration("topology-slices", ("kueue",), "Invalid slices of a pod set for Kueue")
+TOPOLOGY_SLICES: Final = Declaration("topology-slices", ("kueue",))
 
 MOST_LEVELS: Final = 3
 EXAMPLE_LEVELS: Final = f'[{{"topology": "{EXAMPLE}", "size": 2}}]'
@@ -220,7 +220,7 @@ def _kind(value: Any) -> str:
     return "a string" if isinstance(value, str) else "null" if value is None else "a boolean"
 
 
-TOPOLOGY_REQUEST: Final = Declaration("topology-request", ("kueue",), "Invalid topology request for Kueue")
+TOPOLOGY_REQUEST: Final = Declaration("topology-request", ("kueue",))
 
 
 def request_violations(pods: AnnotatedPods) -> Iterator[Violation]:

@@ -190,7 +190,7 @@ def secrets(plan: Plan) -> tuple[Secret, ...]:
     )
 
 
-@check("flux-node-count", phase="build", title="Flux job without numNodes")
+@check("flux-node-count", phase="build")
 def node_count(plan: Plan) -> Iterator[Finding]:
     """The controller reads numNodes only from the TrainJob, and panics if it is missing."""
     if "numNodes" not in plan.job.trainer:
@@ -201,7 +201,7 @@ def node_count(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("flux-process-count", phase="trainjob", title="Less than one process per node in a Flux job")
+@check("flux-process-count", phase="trainjob")
 def process_count(plan: Plan) -> Iterator[Finding]:
     """Flux needs at least one process per node."""
     count = plan.job.processes
@@ -213,7 +213,7 @@ def process_count(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("flux-installer", phase="trainjob", title="Init container with the name of Flux's installer")
+@check("flux-installer", phase="trainjob")
 def installer_taken(plan: Plan) -> Iterator[Finding]:
     """The policy adds an init container of this name to the job `node`."""
     node = plan.named(NODE)
@@ -245,7 +245,7 @@ def where_named(plan: Plan) -> Place:
     return plan.job.at("spec", "runtimePatches")
 
 
-@check("flux-job-name", phase="build", severity="warning", title="Flux not installed in the trainer", trainc_only=True)
+@check("flux-job-name", phase="build", severity="warning", trainc_only=True)
 def job_name(plan: Plan) -> Iterator[Finding]:
     """The policy wraps the trainer's command in a script of Flux, but installs Flux only in the job `node`."""
     if plan.trainer is not None and plan.jobs[plan.trainer].get("name") != NODE:

@@ -258,7 +258,7 @@ def reserved_variables(plan: Plan) -> frozenset[str]:
     return mpi.reserved_names
 
 
-@check("launcher-node-missing", phase="trainjob", title="runLauncherAsNode without a job launcher or node")
+@check("launcher-node-missing", phase="trainjob")
 def missing_jobs(plan: Plan) -> Iterator[Finding]:
     """If the launcher is a node, the TrainJob's nodes are the launcher and the pods of job `node`."""
     missing = [name for name in (TRAITS.launcher, TRAITS.node) if plan.named(name) is None]
@@ -273,7 +273,7 @@ def missing_jobs(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("mpi-implementation", phase="build", title="MPI runtime without an implementation")
+@check("mpi-implementation", phase="build")
 def unknown_implementation(plan: Plan) -> Iterator[Finding]:
     """The launcher's variables depend on the implementation; without one, the controller fails."""
     if implementation(plan) is None and main_container(plan, launcher_job(plan)):
@@ -284,7 +284,7 @@ def unknown_implementation(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("mpi-search-domain", phase="build", severity="note", title="Launcher's short name may not resolve")
+@check("mpi-search-domain", phase="build", severity="note")
 def search_domain(plan: Plan) -> Iterator[Finding]:
     """Hydra's process on a node connects to the launcher by the launcher pod's own host name, which is short."""
     if needs_search_domain(plan) and node_job(plan) is not None and not plan.job.namespace:

@@ -82,7 +82,7 @@ def injected(plan: Plan) -> Iterator[tuple[int, int, Slot | None]]:
             yield t, n, plan.find(job, name, init=True)
 
 
-@check("injection-target-missing", phase="trainjob", title="Unknown container in envInjection")
+@check("injection-target-missing", phase="trainjob")
 def missing_targets(plan: Plan) -> Iterator[Finding]:
     """The webhook looks up each target in the patched runtime: containers first, then init containers."""
     targets = get(plan.runtime.settings, ("envInjection", "targets"), [])

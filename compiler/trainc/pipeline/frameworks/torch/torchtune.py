@@ -135,7 +135,7 @@ def job_nodes(plan: Plan) -> int:
     return int(plan.job.trainer.get("numNodes", 1))
 
 
-@check("torchtune-model", phase="trainjob", title="Runtime name without a supported torchtune model")
+@check("torchtune-model", phase="trainjob")
 def unknown_model(plan: Plan) -> Iterator[Finding]:
     """The model comes from the runtime's name, and only models with a table of configurations are supported."""
     if model(plan) in MODELS:
@@ -159,7 +159,7 @@ def runtime_name(model: str) -> str:
     return f"torchtune-{model.replace('_', '.').replace('/', '-').lower()}"
 
 
-@check("torchtune-nodes", phase="trainjob", title="Several nodes for a single-node torchtune model")
+@check("torchtune-nodes", phase="trainjob")
 def several_nodes(plan: Plan) -> Iterator[Finding]:
     """Only the largest of the supported models has a configuration for several nodes."""
     nodes = job_nodes(plan)
@@ -171,7 +171,7 @@ def several_nodes(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("torchtune-lora-nodes", phase="trainjob", title="LoRA on several nodes")
+@check("torchtune-lora-nodes", phase="trainjob")
 def lora_on_several_nodes(plan: Plan) -> Iterator[Finding]:
     """On several nodes torchtune supports only full fine-tuning, which ignores LoRA arguments."""
     if plan.release.torchtune_lora == "any nodes":
@@ -190,7 +190,7 @@ def is_of_lora(plan: Plan, argument: str) -> bool:
     return "model.lora_attn_modules" in argument or (method(plan) == "qlora" and "model.quantize_base" in key(argument))
 
 
-@check("torchtune-qlora", phase="trainjob", title="Unsupported QLoRA with torchtune")
+@check("torchtune-qlora", phase="trainjob")
 def qlora(plan: Plan) -> Iterator[Finding]:
     """Some models have no QLoRA configuration, others have none for more than one GPU."""
     configs = MODELS.get(model(plan), frozenset())
@@ -227,7 +227,7 @@ def trainer_field(plan: Plan, field: str) -> str:
     return field if field in plan.job.trainer else "args"
 
 
-@check("torchtune-managed", phase="trainjob", title="Argument that only the runtime can set")
+@check("torchtune-managed", phase="trainjob")
 def managed_arguments(plan: Plan) -> Iterator[Finding]:
     """The runtime sets the paths of the model and the result, in its own command."""
     for index, argument in enumerate(arguments(plan) if plan.release.torchtune_arguments == "managed" else ()):
@@ -242,7 +242,7 @@ def managed_arguments(plan: Plan) -> Iterator[Finding]:
             )
 
 
-@check("torchtune-node-count", phase="build", title="torchtune job without numNodes")
+@check("torchtune-node-count", phase="build")
 def node_count(plan: Plan) -> Iterator[Finding]:
     """The webhook of Trainer v2.1 panics if a torchtune job sets numProcPerNode without numNodes."""
     if plan.release.torchtune_nodes == "required" and "numNodes" not in plan.job.trainer:
@@ -263,7 +263,7 @@ REFUSED: Final[tuple[Check[[Plan]], ...]] = (
 )
 
 
-@check("torchtune-config", phase="lint", severity="warning", title="Unknown torchtune configuration")
+@check("torchtune-config", phase="lint", severity="warning")
 def no_config(plan: Plan) -> Iterator[Finding]:
     """The webhook accepts some combinations for which torchtune has no configuration: the pods fail."""
     if any(True for rejected in REFUSED for _ in rejected.find(plan)):
