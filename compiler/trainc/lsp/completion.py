@@ -7,7 +7,7 @@ Returns  the items that fit at the cursor.
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol import types as lsp
@@ -96,7 +96,7 @@ def spot(text: str, line: int, column: int) -> Spot | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=64)
 def schema_of(kind: str, release: str | None) -> Schema | None:
     """Return the schema of a kind in a release; None if there is none."""
     try:

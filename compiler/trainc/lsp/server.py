@@ -55,6 +55,7 @@ class TraincServer(LanguageServer):
         self.shown = ShownDocuments(virtual=False)
         self.worker = ThreadPoolExecutor(1, "trainc")
         self.waiting: asyncio.Task[None] | None = None
+        self.reloading: asyncio.Future[None] | None = None
         self.took = 0.0
         """The seconds of the last check of all files."""
 
@@ -176,14 +177,15 @@ def _changed(ls: TraincServer, params: lsp.DidOpenTextDocumentParams | lsp.DidCh
     if path is None:
         log.info("%s is outside of %s", uri, ls.project.root)
         return
-    ls.project.texts[path] = ls.workspace.get_text_document(uri).source
+    # Only the thread of trainc uses the texts, in the order of the messages.
+    ls.worker.submit(ls.project.texts.__setitem__, path, ls.workspace.get_text_document(uri).source)
     ls.check_soon(path)
 
 
 def _closed(ls: TraincServer, params: lsp.DidCloseTextDocumentParams) -> None:
     path = ls.project.path(params.text_document.uri)
     if path is not None:
-        ls.project.close(path)
+        ls.worker.submit(ls.project.close, path)
         ls.check_soon()
 
 
@@ -194,7 +196,7 @@ def _saved(ls: TraincServer, params: lsp.DidSaveTextDocumentParams) -> None:
 
 def _files_changed(ls: TraincServer, params: lsp.DidChangeWatchedFilesParams) -> None:
     if any(os.path.basename(each.uri) == "trainc.yaml" for each in params.changes):
-        ls.worker.submit(ls.project.session.reload)
+        ls.reloading = asyncio.ensure_future(ls.run(ls.project.session.reload))
     ls.check_soon()
 
 
