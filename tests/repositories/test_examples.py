@@ -138,7 +138,7 @@ def test_explain_names_the_lines_of_the_patches(teams: Path) -> None:
 def test_the_commands_of_its_readme(teams: Path) -> None:
     readme = (teams / "README.md").read_text()
     commands = re.findall(r"^    trainc (.+?)(?:   .*)?$|`trainc ([^`]+ [^`]+)`", readme, re.MULTILINE)
-    assert len(commands) == 8
+    assert len(commands) == 9
     for block, inline in commands:
         done = run(*shlex.split(block or inline))
         assert (done.code, done.reported.count("warning")) == (0, 0), done.err
