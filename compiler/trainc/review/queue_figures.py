@@ -101,8 +101,9 @@ def lines(
     found = queue_figures(review)
     for figure in found[:most]:
         over = mark(escape(f"{figure.exceeded} exceeds the quota")) if figure.exceeded else ""
-        names = f"[{', '.join(figure.environments)}]" if figure.environments else ""
-        title = f"{escape(figure.title)} {(code or escape)(names)}".rstrip()
+        title = escape(figure.title)
+        if figure.environments:
+            title = f"{title} {(code or escape)('[' + ', '.join(figure.environments) + ']')}"
         requests = ", ".join(filter(None, [over, escape(figure.fits)])) or "nothing"
         now = escape(f"; in use now: {figure.used}") if figure.used else ""
         yield f"{title}: requests {requests}{now}"

@@ -78,7 +78,7 @@ def marks(change: Alike) -> list[str]:
 def badge(key: str, words: Mapping[Any, str] = SHORT) -> str:
     """Return a short label of an effect, or of an object that is added or removed, with the words of the review."""
     label, shade = words[key], SHADES.get(key, "") if key in SHORT else key
-    shade = shade or ("plain" if key == "unknown" else "calm")
+    shade = shade or ("plain" if key in {"unknown", "differs"} else "calm")
     return f'<span class="badge {shade}">{text(label)}</span>'
 
 
