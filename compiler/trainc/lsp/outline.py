@@ -14,9 +14,13 @@ Path = tuple[str | int, ...]
 
 MARK: Final = "\ue000"
 """The character at the cursor; Unicode reserves it for private use."""
-_KEY: Final = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\-#&*!|>%@{}\[\],"'][^:#]*?|-[^\s:]+?)[ ]*:(?=[ ]|$)"""
-)
+_COLON: Final = re.compile(r":(?=[ ]|$)")
+_QUOTED: Final = re.compile(r""""[^"\\]*+(?:\\.[^"\\]*+)*"|'[^']*+(?:''[^']*+)*'""")
+_BEFORE_COLON: Final = re.compile(r"[ ]*+:")
+_INDICATORS: Final = frozenset("#&*!|>%@{}[],\"'")
+"""The characters that do not begin a plain key."""
+_DEEPEST: Final = 100
+"""The deepest nesting whose fields are read."""
 _FLOW_WORD: Final = re.compile(r"""(?:[^,\[\]{}:#\s]|:(?![\s,\[\]{}]|$)|(?<=\S)#|[ ](?=[^,\[\]{}:#\s]))+""")
 _PROPERTIES: Final = re.compile(r"(?:[&!]\S*[ ]+)*")
 _SEPARATOR: Final = re.compile(r"---(?:\s|$)|\.\.\.\s*$")
@@ -131,7 +135,7 @@ class _Scan:
     def _block(self, text: str, column: int) -> None:
         """Add the fields of a line that begins in no bracket."""
         is_item = False
-        while text[column : column + 2] in ("-", "- "):
+        while text[column : column + 2] in ("-", "- ") and len(self.stack) <= _DEEPEST:
             is_item = True
             index = 0
             while self.stack and self.stack[-1][0] >= column:
@@ -144,13 +148,17 @@ class _Scan:
                     break
             self.stack.append((column, index))
             self.found.append(OutlineField(self._path(), self.line, column, column + 1))
-            rest = text[column + 1 :]
-            column += 1 + len(rest) - len(rest.lstrip(" "))
-        match = _KEY.match(text, column)
-        if match is not None:
-            self._enter(column, _unquoted(match[1]))
-            self.found.append(OutlineField(self._path(), self.line, column, match.end(1)))
-            self._value(text, match.end())
+            column += 1
+            while column < len(text) and text[column] == " ":
+                column += 1
+        key = _key(text, column)
+        if len(self.stack) > _DEEPEST:
+            return
+        if key is not None:
+            end, after = key
+            self._enter(column, _unquoted(text[column:end]))
+            self.found.append(OutlineField(self._path(), self.line, column, end))
+            self._value(text, after)
         elif is_item:
             self._value(text, column)
         elif text[column] in "{[":
@@ -179,17 +187,15 @@ class _Scan:
             column += 1
         matched = _PROPERTIES.match(text, column)
         column = matched.end() if matched is not None else column
-        rest = text[column:]
-        if not rest or rest[0] == "#":
+        if column >= len(text) or text[column] == "#":
             return
-        if rest[0] in "|>":
+        if text[column] in "|>":
             self.scalar = self.stack[-1][0]
-        elif rest[0] in "{[":
+        elif text[column] in "{[":
             self._flow(column, self._path())
         else:
-            quoted = _quoted_end(rest)
-            raw = rest[:quoted] if quoted else rest.split(" #")[0].rstrip()
-            self._set(column, raw)
+            quoted = _QUOTED.match(text, column)
+            self._set(column, quoted[0] if quoted is not None else text[column:].split(" #", maxsplit=1)[0].rstrip())
 
     def _set(self, column: int, raw: str) -> None:
         self.found[-1] = self.found[-1]._replace(
@@ -207,6 +213,8 @@ class _Scan:
                 char = text[column]
                 here = path if not frames else frames[-1][1] if part is None else (*frames[-1][1], part)
                 if char in "{[":
+                    if len(frames) > _DEEPEST:
+                        return
                     if frames and frames[-1][0] == "[":
                         self.found.append(OutlineField(here, self.line, column, column + 1, flow=True))
                     parts.append(part)
@@ -223,9 +231,8 @@ class _Scan:
                     break
                 elif char not in " \t:":
                     raw = self._flow_scalar(text, column)
-                    after = text[column + len(raw) :].lstrip(" ")
                     if frames[-1][0] == "{" and part is None:
-                        is_key = after.startswith(":")
+                        is_key = _BEFORE_COLON.match(text, column + len(raw)) is not None
                         path_of_key = (*frames[-1][1], _unquoted(raw))
                         self.found.append(
                             OutlineField(
@@ -240,22 +247,30 @@ class _Scan:
                     column += len(raw) - 1
                 column += 1
             following = self.lines[self.line + 1] if self.line + 1 < self.last else ""
-            if self.line + 1 >= self.last or _KEY.match(following):
+            if self.line + 1 >= self.last or _key(following, 0):
                 return  # the bracket is never closed: a key in the first column belongs to the document
             self.line, column = self.line + 1, 0
 
     def _flow_scalar(self, text: str, column: int) -> str:
-        quoted = _quoted_end(text[column:])
-        if quoted:
-            return text[column : column + quoted]
+        quoted = _QUOTED.match(text, column)
+        if quoted is not None:
+            return quoted[0]
         match = _FLOW_WORD.match(text, column)
         return match[0].rstrip() if match is not None else text[column]
 
 
-def _quoted_end(text: str) -> int:
-    """Return the index after the quoted scalar at the start of a text; 0 if it is not quoted, or not closed."""
-    match = re.match(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""", text)
-    return match.end() if match is not None else 0
+def _key(text: str, column: int) -> tuple[int, int] | None:
+    """Return the end of the key at a column, and the column after its colon; None if there is no key."""
+    quoted = _QUOTED.match(text, column)
+    if quoted is not None:
+        colon = _BEFORE_COLON.match(text, quoted.end())
+        return None if colon is None else (quoted.end(), colon.end())
+    if text[column : column + 1] in _INDICATORS or text[column : column + 1] in ("", " ", ":"):
+        return None
+    found = _COLON.search(text, column)
+    if found is None or " #" in text[column : found.start()]:
+        return None
+    return column + len(text[column : found.start()].rstrip()), found.end()
 
 
 def _unquoted(raw: str) -> str:
