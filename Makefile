@@ -14,6 +14,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 E2E    ?= .venv-e2e
 FLOORS ?= .venv-floors
+FLOOR_TESTS ?= tests/unit tests/conformance tests/golden tests/reports
 SITE   ?= .venv-site
 
 # Installers compile packages; an editable install does it on the first run, which may lack write access.
@@ -23,7 +24,7 @@ COMPILE = $(BIN)/python -m compileall -q compiler
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow test-floors test-cluster test-release test-site site playground audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
-.PHONY: bench bench-imports bench-instructions bench-sessions bench-stages
+.PHONY: bench bench-editing bench-imports bench-instructions bench-sessions bench-stages
 
 demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
@@ -38,7 +39,7 @@ test-slow: $(VENV)/.dev-installed
 # Run most tests with the lowest versions that pyproject.toml allows, on the oldest Python of this machine.
 test-floors:
 	$(PYTHON) scripts/floors.py $(FLOORS)
-	$(FLOORS)/bin/python -m pytest -n auto --dist worksteal tests/unit tests/conformance tests/golden tests/reports
+	$(FLOORS)/bin/python -m pytest -n auto --dist worksteal $(FLOOR_TESTS)
 
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (tests/cluster/server.py).
 test-cluster: $(VENV)/.dev-installed
@@ -134,7 +135,7 @@ bench: $(VENV)/.dev-installed
 	$(BIN)/python bench/run.py $(BENCH)
 
 # Profiles: a cold start by module, the hot path in instructions, a job by stage. BENCH has options.
-bench-imports bench-instructions bench-sessions bench-stages: $(VENV)/.dev-installed
+bench-editing bench-imports bench-instructions bench-sessions bench-stages: $(VENV)/.dev-installed
 	$(COMPILE)
 	$(BIN)/python bench/$(@:bench-%=%).py $(BENCH)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from trainc.api.public_results import CompiledJob, Documents, FieldOrigin, JobRuntime, Result, SetField
     from trainc.api.reviews import ChangedField, ChangedJob, ChangedObject, ReviewResult, diff
-    from trainc.api.views import Rewriting, graph_of, migrate, pods_of, queues_of, schema, upgrade
+    from trainc.api.views import Rewriting, built_in_runtimes, graph_of, migrate, pods_of, queues_of, schema, upgrade
     from trainc.base.releases import __version__
     from trainc.budget import OverBudgetError
     from trainc.compilation.run import Options
@@ -66,6 +66,7 @@ __all__ = [
     "Utf16Range",
     "__version__",
     "address_of",
+    "built_in_runtimes",
     "check",
     "code_point",
     "compile",
@@ -90,7 +91,7 @@ _HOME = {
         "trainc.api.editors": "FileEdit QuickFix Utf16Range address_of code_point fix_of page_of path_at utf16_range",
         "trainc.api.public_results": "CompiledJob Documents FieldOrigin JobRuntime Result SetField",
         "trainc.api.reviews": "ChangedField ChangedJob ChangedObject ReviewResult diff",
-        "trainc.api.views": "Rewriting graph_of migrate pods_of queues_of schema upgrade",
+        "trainc.api.views": "Rewriting built_in_runtimes graph_of migrate pods_of queues_of schema upgrade",
         "trainc.base.releases": "__version__",
         "trainc.budget": "OverBudgetError",
         "trainc.compilation.run": "Options",

@@ -16,7 +16,7 @@ from trainc.compilation import all_projects as checks_of_projects
 from trainc.compilation import compile_paths, environment_runs
 from trainc.compilation.all_projects import merged
 from trainc.compilation.projects import project_required, projects_of
-from trainc.compilation.run import COMPILE, NO_OPTIONS, VALIDATE, Options, Purpose, Run, start
+from trainc.compilation.run import COMPILE, EDIT, NO_OPTIONS, VALIDATE, Options, Purpose, Run, start
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
 from trainc.files.confine import resolved
@@ -187,9 +187,15 @@ class Session:
         paths: StrPath | Iterable[StrPath] | None = None,
         *,
         environment: str | None = None,
+        for_editor: bool = False,
         options: Options = NO_OPTIONS,
     ) -> None:
-        """Read the settings of the project; the arguments and exceptions are those of `trainc.check`."""
+        """Read the settings of the project; the arguments and exceptions are those of `trainc.check`.
+
+        With `for_editor`, a fault that several TrainJobs share is reported at each of them; and the documents of a
+        result have the ConfigMaps, Secrets and claims of the files.
+        """
+        self._purpose = EDIT if for_editor else VALIDATE
         self._paths = paths if paths is None or isinstance(paths, str | os.PathLike) else tuple(paths)
         self._options = checked_options(options, environment)
         self._parsed: list[ParsedFiles] = []
@@ -200,7 +206,7 @@ class Session:
 
     def reload(self) -> None:
         """Read the settings and find the projects again: a trainc.yaml was added, changed or removed on the disk."""
-        found = request_of(VALIDATE, self._paths, None, self._settings, self._options).projects
+        found = request_of(self._purpose, self._paths, None, self._settings, self._options).projects
         self._parsed += [ParsedFiles() for _ in found[len(self._parsed) :]]
         self._projects = tuple(run._replace(parsed=self._parsed[number]) for number, run in enumerate(found))
 

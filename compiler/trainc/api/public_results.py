@@ -133,6 +133,7 @@ class Documents(NamedTuple):
     jobs: tuple[Document, ...] = ()
     """TrainJobs, JobSets, and the legacy jobs that are compiled."""
     runtimes: tuple[Document, ...] = ()
+    """The runtimes of the files, and those of `runtimes.paths`."""
     others: tuple[Document, ...] = ()
     """The documents of other kinds that were read."""
 
@@ -174,10 +175,21 @@ class Result:
         return self._compilation.failed
 
     @property
+    def environment(self) -> str:
+        """The environment of a part; empty for a project without environments, and for several of them together."""
+        return self._compilation.environment
+
+    @cached_property
+    def parts(self) -> tuple[Result, ...]:
+        """The result of each environment of each project; the result itself if there is one."""
+        return tuple(map(Result, self._compilation.parts)) or (self,)
+
+    @property
     def documents(self) -> Documents:
         """The documents that were read, by role."""
         found: Mapping[Role, tuple[Document, ...]] = self._compilation.documents
-        return Documents(*(found.get(role, ()) for role in ("job", "runtime", "other")))
+        jobs, runtimes, others = (found.get(role, ()) for role in ("job", "runtime", "other"))
+        return Documents(jobs, (*runtimes, *self._compilation.runtimes), others)
 
     def manifests(self) -> list[tuple[str, str, str]]:
         """Return each TrainJob's namespace, name and YAML. Raise OverBudgetError beyond the budget."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from trainc.api.checked_arguments import checked_options, checked_paths
+from trainc.api.checked_arguments import checked_contents, checked_options, checked_paths
 from trainc.api.public_results import Result
 from trainc.base.records import NamedTuple
 from trainc.compilation.run import BUILD, NO_OPTIONS, Options, start
@@ -18,7 +18,7 @@ from trainc.provenance.tracing.correspondence import GONE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.api.checked_arguments import StrPath
+    from trainc.api.checked_arguments import Contents, StrPath
     from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
     from trainc.review.consequences import Effect
     from trainc.review.job_entries import Variant
@@ -144,6 +144,7 @@ class ReviewResult:
 def diff(
     *sides: StrPath | Result,
     environment: str | None = None,
+    contents: Contents | None = None,
     legacy: bool = False,
     trainer_version: str | None = None,
     options: Options = NO_OPTIONS,
@@ -154,6 +155,7 @@ def diff(
         sides: the arguments of the command: two files or folders, revisions (`main..HEAD`, `HEAD`), `--` and paths; by
             default the last commit and the working tree. Or the results of two compilations, whose jobs are compared.
         environment: an environment of trainc.yaml; by default all of them.
+        contents: the contents of files of the working tree that differ from the disk, by path.
         legacy: whether to compile also the jobs of legacy kinds, such as PyTorchJobs.
         trainer_version: the release of Trainer in the cluster, such as "2.2", instead of trainc.yaml's.
         options: the other options of the command line, or settings that replace trainc.yaml.
@@ -177,8 +179,10 @@ def diff(
 
     try:
         given = [name for side in sides if not isinstance(side, Result) for name in checked_paths(side, "sides")]
+        laid_over = checked_contents(contents) or None
         specs = parse_sides(given)
-        return ReviewResult(compare(*specs, run))
+        first, second = (spec if spec.commit else spec._replace(contents=laid_over) for spec in specs)
+        return ReviewResult(compare(first, second, run))
     except (AmbiguousWordError, MergeConflictError, RevisionError) as error:
         raise ValueError(f"sides: {error}") from None
 

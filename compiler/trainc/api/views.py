@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from trainc.api.checked_arguments import checked, checked_options
@@ -86,6 +87,19 @@ def schema(kind: str, trainer_version: str | None = None) -> Tree:
         raise ValueError(f"trainer_version: {fault[0]}; {fault[1]}")
     found: Tree = schema_of(kind, find_release(trainer_version, DEFAULT_RELEASE))
     return found
+
+
+def built_in_runtimes(trainer_version: str | None = None) -> tuple[str, ...]:
+    """Return the names of the built-in runtimes of a release of Trainer. Raise ValueError for an unknown release."""
+    from trainc.base.releases import DEFAULT_RELEASE, find_release, release_fault
+    from trainc.pipeline.library import BuiltIn
+    from trainc.pipeline.passes.conform import conform_runtime
+
+    if trainer_version is not None and (fault := release_fault(trainer_version)):
+        raise ValueError(f"trainer_version: {fault[0]}; {fault[1]}")
+    release = find_release(trainer_version, DEFAULT_RELEASE)
+    conform = partial(conform_runtime, release=release, field_validation="ignore", option="")
+    return tuple(name for _, _, name in BuiltIn(conform, release).known())
 
 
 def migrate(

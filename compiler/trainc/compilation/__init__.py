@@ -492,7 +492,7 @@ def replace_errors_of_templates(build: Build) -> Build:
 def collapse_repeated(build: Build) -> Build:
     """Collapse repeated diagnostics."""
     found: Sequence[Diagnostic] = build.diagnostics
-    if sum(diagnostic.id in ONCE for diagnostic in found) > 1:
+    if not build.run.purpose.every_place and sum(diagnostic.id in ONCE for diagnostic in found) > 1:
         from trainc.reports.repeated import once_per_message
 
         found = once_per_message(found, ONCE)
@@ -548,6 +548,7 @@ def _compilation(build: Build) -> Compilation:
         jobs=build.jobs,
         jobsets=build.jobsets,
         documents={role: tuple(found) for role, found in reading.documents.items()},
+        runtimes=tuple(entry.document for level in build.library.levels[1:-1] for entry in level.all_entries()),
         others=others,
         copied=tuple(each for each in others if each.file in reading.copied),
         stand_ins=build.stand_ins,

@@ -184,6 +184,7 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
             role: tuple(document for each in merged for document in each.documents.get(role, ()))
             for role in merged[0].documents
         },
+        runtimes=tuple(document for each in merged for document in each.runtimes),
         others=tuple(document for each in merged for document in each.others),
         copied=tuple(document for each in merged for document in each.copied),
         stand_ins=sum(each.stand_ins for each in merged),
@@ -198,6 +199,7 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
         unchecked=_unchecked(merged),
         built_in=_built_in(merged),
         stopped=any(each.stopped for each in merged),
+        parts=tuple(part for each in merged for part in each.parts or (each,)),
     )
 
 
@@ -246,6 +248,7 @@ def _merge_environments(runs: Sequence[EnvironmentRun]) -> Compilation:
         raised=raised,
         unchecked=_unchecked(run.result for run in runs),
         built_in=notes[0][1]._replace(environments=tuple(name for name, _ in notes if name)) if notes else None,
+        parts=tuple(run.result._replace(environment=run.name) for run in runs),
     )
 
 

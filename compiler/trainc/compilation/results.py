@@ -76,6 +76,8 @@ class Compilation(NamedTuple):
     """The JobSets of the paths, in the same order. They are checked and shown; a build only copies them."""
     documents: Mapping[Role, tuple[Document, ...]] = {}
     """The documents by role, as they are written."""
+    runtimes: tuple[Document, ...] = ()
+    """The runtimes of runtimes.paths and `--runtimes`."""
     others: tuple[Document, ...] = ()
     """Documents of other kinds, in file order."""
     copied: tuple[Document, ...] = ()
@@ -111,6 +113,10 @@ class Compilation(NamedTuple):
     """The option that compiles legacy jobs, for messages."""
     stopped: bool = False
     """Whether the run stopped, beyond its budget or without valid settings; there are no objects then."""
+    environment: str = ""
+    """The environment of a part; empty for a project without environments."""
+    parts: tuple[Compilation, ...] = ()
+    """The result of each environment of each project, if there are several."""
 
     def __repr__(self) -> str:
         """Return the numbers of TrainJobs, objects and diagnostics."""

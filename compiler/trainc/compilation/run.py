@@ -68,6 +68,8 @@ class Purpose(NamedTuple):
     """Whether what the release refuses is an error in a project that renders nothing."""
     all_repeated: bool = False
     """Whether to keep all repeated diagnostics, to fix each of them."""
+    every_place: bool = False
+    """Whether to report a fault that several TrainJobs share at each of them, and not only at the first."""
     option_names: OptionNames = FLAGS
     """The names of options in diagnostics."""
 
@@ -81,6 +83,8 @@ BUILD: Final = Purpose(copies=False)
 VALIDATE: Final = Purpose(all_rules=True, copies=False, check_only=True, stand_ins="check", judges=True, trials=True)
 FIX: Final = VALIDATE._replace(all_repeated=True)
 """`validate --fix`."""
+EDIT: Final = FIX._replace(others="referenced", every_place=True)
+"""`lsp`, which shows each file by itself."""
 EXPLAIN: Final = Purpose(legacy_files=True, check_only=True, stand_ins="show", trials=True)
 GRAPH: Final = Purpose(others="referenced", legacy_files=True, check_only=True, trials=True)
 PODS: Final = GRAPH._replace(stand_ins="show")

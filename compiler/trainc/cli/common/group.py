@@ -36,6 +36,7 @@ COMMANDS: Final = (
     "cmp",
     "krm",
     "schema",
+    "lsp",
     "completion",
 )
 """The commands in help order; each is a module of this package."""

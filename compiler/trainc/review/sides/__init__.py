@@ -31,6 +31,7 @@ from trainc.files.inputs import STDIN
 from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
+from trainc.files.unsaved import laid_over
 from trainc.files.walk import UNREADABLE
 from trainc.frontends.reading import Reading
 from trainc.kubernetes.trees import get
@@ -43,7 +44,7 @@ from trainc.settings import DEFAULT, Settings, in_environment
 from trainc.settings.nested_projects import Apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from trainc.budget import Meter
     from trainc.frontends.reading import Reader
@@ -77,6 +78,8 @@ class SideSpec(NamedTuple):
     """Whether its paths are folders of projects below the given paths, which the side may lack."""
     apart: Apart = Apart()
     """What the other projects of the side have."""
+    contents: Mapping[str, bytes] | None = None
+    """The contents of files that are not on the disk, or differ from it; None for the files of a commit."""
 
     def without_revision(self, file: str) -> str:
         """Return a file name of this side without its revision."""
@@ -216,7 +219,9 @@ def read(
             return Side(spec, "nothing", (), (), own)
         own = in_environment(own, environment, run.flags)
     spec = spec._replace(paths=_paths_of_project(spec, own))
-    files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
+    files_of: Reader = laid_over(spec.contents) if spec.contents else inputs.read
+    if spec.commit is not None:
+        files_of = partial(commit_files.read, spec.commit)
     selection = selection_of(spec, own, run)._replace(leave_out=files.leave_out)
     found = Reading(
         files_of,
@@ -380,7 +385,7 @@ def _is_rendered(reading: Reading, spec: SideSpec, own: Settings) -> bool:
 def settings_of(spec: SideSpec, run: Run) -> Settings:
     """Return the settings of a side. Each side has its own, because accelerators change the objects."""
     if run.options.no_config or spec.commit is None or run.options.config is not None:
-        return run.with_project(spec.paths).settings
+        return run.with_project(spec.paths, spec.contents or {}).settings
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
