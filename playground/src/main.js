@@ -8,7 +8,6 @@ import { Decoration, EditorView, drawSelection, highlightActiveLine, keymap, lin
 import { tags } from "@lezer/highlight";
 
 const TIMEOUT = 10_000; // milliseconds, after which the worker is restarted
-const LOADING = 120_000; // milliseconds for the first answer, which waits for the download
 const DELAY = 150; // milliseconds without a key before a compilation
 const LARGEST = 5_000_000; // characters of a manifest
 const DEFAULT = "llm-finetune-4x8";
@@ -93,7 +92,7 @@ const offset = (line, character) => {
 
 // ---- The worker
 
-let worker, waiting, last, isReady;
+let worker, waiting, last, isReady, clock;
 function start() {
   worker = new Worker("worker.js", { type: "module" });
   waiting = new Map();
@@ -108,27 +107,34 @@ function start() {
       isReady = true;
       $("progress").hidden = true;
       say("Ready");
+      watch();
     } else if (data.failed) {
       say(`Python could not be loaded: ${data.failed}`);
     } else {
-      const found = waiting.get(data.id);
-      if (!found) return;
+      const done = waiting.get(data.id);
       waiting.delete(data.id);
-      clearTimeout(found.timer);
-      found.done({ ...data.value, milliseconds: data.milliseconds });
+      watch();
+      done({ ...data.value, milliseconds: data.milliseconds });
     }
   };
+}
+// Restart the worker if it does not answer in time. Loading has no limit: it depends on the network.
+function watch() {
+  clearTimeout(clock);
+  if (isReady && waiting.size) clock = setTimeout(restart, TIMEOUT);
+}
+function restart() {
+  worker.terminate();
+  const stopped = [...waiting.values()];
+  start();
+  showFault("trainc was restarted, because a run took more than 10 seconds: edit the manifest to run it again");
+  for (const done of stopped) done({ stopped: true });
 }
 function ask(request) {
   return new Promise((done) => {
     const id = ++last;
-    const tooLong = () => {
-      worker.terminate();
-      for (const each of waiting.values()) clearTimeout(each.timer), each.done({ error: "stopped" });
-      start();
-      say("trainc was restarted, because a run took more than 10 seconds");
-    };
-    waiting.set(id, { done, timer: setTimeout(tooLong, isReady ? TIMEOUT : LOADING) });
+    waiting.set(id, done);
+    if (waiting.size === 1) watch();
     worker.postMessage({ id, request });
   });
 }
@@ -145,12 +151,13 @@ const options = () => ({ settings: $("settings").value, release: $("release").va
 const later = () => (clearTimeout(timer), (timer = setTimeout(run, DELAY)));
 
 async function run() {
+  if (!worker) return;
   const text = editor.state.doc.toString();
-  if (text.length > LARGEST) return say("The manifest has more than 5 MB: use the command line");
   const number = ++latest;
+  if (text.length > LARGEST) return showFault("the manifest has more than 5 MB: use the command line");
   const found = await ask({ method: "compile", text, ...options() });
-  if (number !== latest) return;
-  if (found.error) return found.error === "stopped" ? undefined : say(found.error);
+  if (number !== latest || found.stopped) return;
+  if (found.error) return showFault(found.error);
   shown = found;
   setText(output, found.output);
   markLines(output, []);
@@ -163,6 +170,12 @@ async function run() {
   await showSelected();
 }
 
+// Show a fault of the run itself, in place of its diagnostics.
+function showFault(text) {
+  editor.dispatch(setDiagnostics(editor.state, []));
+  $("diagnostics").replaceChildren(element("li", { class: "error" }, element("b", {}, "error"), ` ${text}`));
+  say("Not compiled");
+}
 function showDiagnostics(found) {
   const inEditor = found.filter((each) => each.range);
   const shownIn = inEditor.map(({ range: [line, from, endLine, to], severity, message, help }) => {
@@ -244,10 +257,15 @@ async function showSelected() {
   const text = editor.state.doc.toString();
   if (selected === "review") {
     const found = await ask({ method: "review", before: base, after: text, ...options() });
+    if (found.stopped) return;
+    // The review is complete without its script, which the sandbox of the frame blocks.
+    const page = new DOMParser().parseFromString(found.html ?? "", "text/html");
+    for (const script of page.querySelectorAll("script")) script.remove();
     $("summary").textContent = found.error ?? found.summary;
-    $("page").srcdoc = found.html ?? "";
+    $("page").srcdoc = page.documentElement.outerHTML;
   } else if (selected === "migrate") {
     const found = await ask({ method: "migrate", text, ...options() });
+    if (found.stopped) return;
     const lines = (found.diagnostics ?? []).map((each) => element("p", { class: each.severity }, `${each.severity} ${each.id}: ${each.message}`));
     const documents = found.documents ?? [];
     $("migrate").replaceChildren(
@@ -303,11 +321,13 @@ async function unpacked(text) {
   return new TextDecoder().decode(await bytesOf(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))));
 }
 let examples = {};
+const HINT = $("explanation").textContent;
 function load({ text, settings = "", release = "", legacy = false }, recorded = "") {
   $("settings").value = settings;
   $("release").value = release;
   $("legacy").checked = legacy;
   base = text;
+  $("explanation").textContent = HINT;
   setText(editor, text);
   if (recorded) setText(output, recorded);
   later();
@@ -330,6 +350,15 @@ async function loadAddress() {
   }
 }
 
+// Wait for the service worker, which stores what Python needs. A private window may have none.
+async function controlled() {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker) return;
+  const claimed = new Promise((done) => serviceWorker.addEventListener("controllerchange", done, { once: true }));
+  const registered = await serviceWorker.register("sw.js").catch(() => null);
+  if (registered && !serviceWorker.controller) await Promise.race([claimed, new Promise((done) => setTimeout(done, 2000))]);
+}
+
 const about = await (await fetch("examples.json")).json();
 examples = about.examples;
 $("example").append(...Object.keys(examples).map((name) => element("option", { value: name }, name)));
@@ -338,7 +367,8 @@ $("example").addEventListener("change", () => (location.hash = `example=${$("exa
 for (const id of ["settings", "release", "legacy"]) $(id).addEventListener("input", later);
 $("base").addEventListener("click", () => ((base = editor.state.doc.toString()), void showSelected()));
 $("share").addEventListener("click", async () => {
-  location.hash = `text=${await packed(JSON.stringify({ text: editor.state.doc.toString(), ...options() }))}`;
+  const text = await packed(JSON.stringify({ text: editor.state.doc.toString(), ...options() }));
+  history.replaceState(null, "", `#text=${text}`);
   await navigator.clipboard?.writeText(location.href).catch(() => {});
   say("The address of this page now has the text");
 });
@@ -351,15 +381,13 @@ $("tabs").addEventListener("keydown", (event) => {
   select(tabs[(at + step + tabs.length) % tabs.length].id.slice(4), true);
 });
 
-addEventListener("hashchange", () => {
-
-  void loadAddress();
-});
+addEventListener("hashchange", () => void loadAddress());
 select("jobset");
+await loadAddress();
 if (typeof WebAssembly === "undefined") {
   say("This browser has no WebAssembly, which Python needs: use the command line");
 } else {
-  if (navigator.serviceWorker) await navigator.serviceWorker.register("sw.js").catch(() => {});
+  await controlled();
   start();
+  later();
 }
-await loadAddress();

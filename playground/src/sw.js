@@ -1,7 +1,13 @@
 // Offline after the first visit. The build writes the version, which is the hash of all files.
+// A new version waits until the pages of the old one are closed, so that no page has files of both.
 const CACHE = "playground-VERSION";
+const PAGE = ["./", "style.css", "main.js", "worker.js", "examples.json", "files.json"];
 
-self.addEventListener("install", () => self.skipWaiting());
+const fresh = { cache: "no-cache" }; // the browser's own cache may have the files of the version before
+
+self.addEventListener("install", (event) =>
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(PAGE.map((name) => new Request(name, fresh))))),
+);
 self.addEventListener("activate", (event) =>
   event.waitUntil(
     (async () => {
@@ -18,7 +24,7 @@ self.addEventListener("fetch", (event) => {
       const cache = await caches.open(CACHE);
       const stored = await cache.match(event.request, { ignoreSearch: true });
       if (stored) return stored;
-      const response = await fetch(event.request);
+      const response = await fetch(event.request, fresh);
       if (response.ok) await cache.put(event.request, response.clone());
       return response;
     })(),

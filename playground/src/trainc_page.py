@@ -1,18 +1,21 @@
 """The requests of the page, answered by the public API of trainc.
 
-`answer` takes a request as JSON, {"method": ..., ...}, and returns JSON. The files of the page are in the current folder.
+`answer` takes a request as JSON, {"method": ..., ...}, and returns JSON. The manifest and its settings are files of the
+current folder.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 import trainc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 JOB = "job.yaml"
 SETTINGS = "trainc.yaml"
