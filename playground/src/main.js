@@ -157,6 +157,7 @@ async function run() {
   if (text.length > LARGEST) return showFault("the manifest has more than 5 MB: use the command line");
   const found = await ask({ method: "compile", text, ...options() });
   if (number !== latest || found.stopped) return;
+  document.body.dataset.compiled = number;
   if (found.error) return showFault(found.error);
   shown = found;
   setText(output, found.output);
@@ -166,12 +167,12 @@ async function run() {
   showGraph(found.graph);
   const errors = found.diagnostics.filter((each) => each.severity === "error").length;
   say(`${errors} errors, ${found.diagnostics.length - errors} other findings, ${found.milliseconds.toFixed(0)} ms`);
-  document.body.dataset.compiled = number;
   await showSelected();
 }
 
 // Show a fault of the run itself, in place of its diagnostics.
 function showFault(text) {
+  shown = null;
   editor.dispatch(setDiagnostics(editor.state, []));
   $("diagnostics").replaceChildren(element("li", { class: "error" }, element("b", {}, "error"), ` ${text}`));
   say("Not compiled");
@@ -368,7 +369,7 @@ for (const id of ["settings", "release", "legacy"]) $(id).addEventListener("inpu
 $("base").addEventListener("click", () => ((base = editor.state.doc.toString()), void showSelected()));
 $("share").addEventListener("click", async () => {
   const text = await packed(JSON.stringify({ text: editor.state.doc.toString(), ...options() }));
-  history.replaceState(null, "", `#text=${text}`);
+  window.history.replaceState(null, "", `#text=${text}`);
   await navigator.clipboard?.writeText(location.href).catch(() => {});
   say("The address of this page now has the text");
 });

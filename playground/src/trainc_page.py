@@ -15,7 +15,7 @@ import yaml
 import trainc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 JOB = "job.yaml"
 SETTINGS = "trainc.yaml"
@@ -102,7 +102,13 @@ def migrated(text: str, settings: str, release: str, legacy: bool) -> dict[str, 
     return {"documents": list(found.documents), "diagnostics": [_diagnostic(each, text) for each in found.diagnostics]}
 
 
-METHODS = {"compile": compiled, "origin": origin, "fields": fields, "review": reviewed, "migrate": migrated}
+METHODS: dict[str, Callable[..., dict[str, Any]]] = {
+    "compile": compiled,
+    "origin": origin,
+    "fields": fields,
+    "review": reviewed,
+    "migrate": migrated,
+}
 
 
 def _options(release: str, legacy: bool) -> trainc.Options:
@@ -126,7 +132,7 @@ def _environment(settings: str) -> str | None:
 
 
 def _diagnostic(each: trainc.Diagnostic, text: str) -> dict[str, Any]:
-    at = each.place.locate() if each.place else None
+    at = each.locate()
     in_editor = at is not None and at.file == JOB
     fix = trainc.fix_of(each)
     edits = [
@@ -139,7 +145,7 @@ def _diagnostic(each: trainc.Diagnostic, text: str) -> dict[str, Any]:
         "id": each.id,
         "message": each.message,
         "help": each.help,
-        "at": f"{at.file}:{at.line}" if at else "",
+        "at": f"{at.file}:{at.line}" if at and at.line else at.file if at else "",
         "range": list(trainc.utf16_range(at, text)) if at and in_editor else None,
         "fix": {"title": fix.title, "edits": edits} if fix and edits else None,
     }
