@@ -23,10 +23,8 @@ COMPILE = $(BIN)/python -m compileall -q compiler
 # Bytecode: without it, each process of the tests would compile trainc and the tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-floors test-cluster test-release audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
-.PHONY: bench bench-editing bench-imports bench-instructions bench-sessions bench-stages
 .PHONY: demo test test-slow test-floors test-cluster test-release test-site site audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
-.PHONY: bench bench-imports bench-instructions bench-sessions bench-stages
+.PHONY: bench bench-editing bench-imports bench-instructions bench-sessions bench-stages
 
 demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
