@@ -150,6 +150,8 @@ let shown = null;
 const options = () => ({ settings: $("settings").value, release: $("release").value, legacy: $("legacy").checked });
 const later = () => (clearTimeout(timer), (timer = setTimeout(run, DELAY)));
 
+const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
 async function run() {
   if (!worker) return;
   const text = editor.state.doc.toString();
@@ -166,7 +168,8 @@ async function run() {
   showPods(found.pods);
   showGraph(found.graph);
   const errors = found.diagnostics.filter((each) => each.severity === "error").length;
-  say(`${errors} errors, ${found.diagnostics.length - errors} other findings, ${found.milliseconds.toFixed(0)} ms`);
+  const others = found.diagnostics.length - errors;
+  say(`${counted(errors, "error")}, ${counted(others, "other finding")}, ${found.milliseconds.toFixed(0)} ms`);
   await showSelected();
 }
 
@@ -330,6 +333,7 @@ function load({ text, settings = "", release = "", legacy = false }, recorded = 
   base = text;
   $("explanation").textContent = HINT;
   setText(editor, text);
+  markLines(editor, []);
   if (recorded) setText(output, recorded);
   later();
 }
