@@ -37,7 +37,9 @@ def compiled(text: str, settings: str, release: str, legacy: bool) -> dict[str, 
     _write(text, settings)
     options = _options(release, legacy)
     checked = trainc.check(JOB, options=options)
-    result = trainc.compile(JOB, environment=_environment(settings), options=options)
+    environment = _environment(settings)
+    # Without environments, the check has compiled the objects.
+    result = trainc.compile(JOB, environment=environment, options=options) if environment else checked
     _last["result"] = result
     texts = {(each.id, each.message) for each in checked.diagnostics}
     found = [*checked.diagnostics, *(each for each in result.diagnostics if (each.id, each.message) not in texts)]
@@ -126,9 +128,10 @@ def _write(text: str, settings: str) -> None:
 def _environment(settings: str) -> str | None:
     """Return the first environment of the settings, which the page shows."""
     try:
-        return next(iter(yaml.safe_load(settings)["environments"]), None)
-    except (yaml.YAMLError, KeyError, TypeError):
+        first = next(iter(yaml.safe_load(settings)["environments"]), None)
+    except (yaml.YAMLError, KeyError, TypeError, ValueError, RecursionError):
         return None  # trainc reports what is wrong
+    return first if isinstance(first, str) else None
 
 
 def _diagnostic(each: trainc.Diagnostic, text: str) -> dict[str, Any]:

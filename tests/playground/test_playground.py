@@ -232,9 +232,10 @@ def test_the_settings_and_the_release(playground: Playground) -> None:
     playground.page.fill("#settings", "environments: {prod: {namespace: ml}}\n")
     before = playground.compiled(before)
     assert "namespace: ml" in playground.page.inner_text("#output")
-    playground.page.fill("#settings", "namespace: [\n")
-    before = playground.compiled(before)
-    assert "trainc.yaml:" in playground.page.inner_text("#diagnostics .error")
+    for wrong in ("namespace: [\n", "[" * 5000, "environments: {1: a}\n"):
+        playground.page.fill("#settings", wrong)
+        before = playground.compiled(before)
+        assert " trainc.yaml:" in playground.page.inner_text("#diagnostics .error >> nth=0")
     for settings, release, image in (
         ("", "", "pytorch:2.13.0-"),
         ("trainerVersion: '2.1'\n", "", "pytorch:2.7.1-"),
@@ -281,7 +282,7 @@ def test_a_worker_that_takes_too_long_is_restarted(browser: Any, address: str) -
 
     page.route("**/worker.js", slow_at_first)
     page.goto(f"{address}playground/")
-    page.wait_for_selector("#diagnostics .error:has-text('trainc was restarted')", timeout=20_000)
+    page.wait_for_selector("#diagnostics .error:has-text('trainc was restarted')", timeout=60_000)
     page.wait_for_selector("#state:text-is('Ready')", timeout=60_000)
     page.click("#editor .cm-line:has-text('numNodes: 4')")
     page.keyboard.press("End")
