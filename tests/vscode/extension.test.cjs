@@ -38,8 +38,8 @@ afterEach(async () => {
 });
 
 /** Start the extension in a new process state. */
-async function activate(settings) {
-  code = editor(folder, settings);
+async function activate(settings, opened = folder) {
+  code = editor(opened, settings);
   Module._load = (name, ...rest) => (name === "vscode" ? code.vscode : load(name, ...rest));
   delete require.cache[BUNDLE];
   extension = require(BUNDLE);
@@ -136,4 +136,19 @@ test("without a program, the message names the places and nothing is downloaded"
   assert.equal(code.record.errors.length, 1);
   assert.match(code.record.errors[0], /^trainc: there is no trainc in \.venv, .*trainc\.path.* PATH.*trainc\.clone$/);
   assert.deepEqual([...code.commands.keys()], ["trainc.restart"]);
+});
+
+test("without a program, a folder without trainc.yaml has only a status", async () => {
+  process.env.PATH = path.join(folder, "empty");
+  fs.rmSync(path.join(folder, "trainc.yaml"));
+  await activate({});
+  assert.deepEqual(code.record.errors, []);
+  assert.equal(code.record.status.text, "trainc: not running");
+  assert.match(code.record.status.detail, /^there is no trainc in /);
+});
+
+test("without a folder, no program starts", async () => {
+  await activate({ "trainc.path": TRAINC }, null);
+  assert.deepEqual(code.record.log, []);
+  assert.equal(code.record.status.detail, "open a folder");
 });

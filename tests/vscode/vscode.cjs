@@ -94,7 +94,7 @@ function namespace(members) {
   return new Proxy(members, { get: (target, name) => (name in target ? target[name] : other(String(name))) });
 }
 
-/** Return the API for a folder with settings, and the record of what was shown. */
+/** Return the API for a folder, or none, with settings, and the record of what was shown. */
 exports.editor = (folder, settings = {}) => {
   const record = { errors: [], information: [], log: [], status: {}, shown: [], diagnostics: new Map() };
   const events = { open: new EventEmitter(), change: new EventEmitter(), configuration: new EventEmitter() };
@@ -120,12 +120,12 @@ exports.editor = (folder, settings = {}) => {
   const workspace = namespace({
     textDocuments: [],
     notebookDocuments: [],
-    workspaceFolders: [{ uri: Uri.file(folder), name: "folder", index: 0 }],
+    workspaceFolders: folder && [{ uri: Uri.file(folder), name: "folder", index: 0 }],
     getConfiguration: (section) => ({
       get: (name, fallback) => settings[section ? `${section}.${name}` : name] ?? fallback,
     }),
     createFileSystemWatcher: () => namespace({ dispose: () => undefined }),
-    getWorkspaceFolder: () => workspace.workspaceFolders[0],
+    getWorkspaceFolder: () => workspace.workspaceFolders?.[0],
     onDidOpenTextDocument: events.open.event,
     onDidChangeTextDocument: events.change.event,
     onDidChangeConfiguration: events.configuration.event,

@@ -1,5 +1,7 @@
 // Start `trainc lsp` for the first folder of the workspace, and connect VS Code to it.
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import * as path from "node:path";
 import * as vscode from "vscode";
 import { type Executable, LanguageClient, type LanguageClientOptions, State } from "vscode-languageclient/node";
 import { type Program, program } from "./program";
@@ -46,23 +48,33 @@ async function stop(): Promise<void> {
 }
 
 async function start(log: vscode.LogOutputChannel, status: vscode.LanguageStatusItem): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  if (folder === undefined) {
+    // The server would check all files below the working directory of VS Code.
+    show(status, "not running", "open a folder", vscode.LanguageStatusSeverity.Information);
+    return;
+  }
   status.busy = true;
   show(status, "starting", "", vscode.LanguageStatusSeverity.Information);
   try {
-    client = await started(log, status);
+    client = await started(folder, log, status);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     log.error(reason);
     show(status, "not running", reason, vscode.LanguageStatusSeverity.Error);
-    void offer(reason, log);
+    // A folder with other YAML files may have no trainc.
+    if (reason !== NOT_FOUND || existsSync(path.join(folder, "trainc.yaml"))) void offer(reason, log);
   } finally {
     status.busy = false;
   }
 }
 
-async function started(log: vscode.LogOutputChannel, status: vscode.LanguageStatusItem): Promise<LanguageClient> {
+async function started(
+  folder: string,
+  log: vscode.LogOutputChannel,
+  status: vscode.LanguageStatusItem,
+): Promise<LanguageClient> {
   const settings = vscode.workspace.getConfiguration("trainc");
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? process.cwd();
   const chosen = program(
     folder,
     { path: settings.get("path", ""), clone: settings.get("clone", "") },
