@@ -6,6 +6,7 @@
 #   make test-cluster    apply the output to the cluster of KUBECONFIG, or to one that the program TRAINC_CLUSTER starts
 #   make test-release    install the built wheel offline, as users do, and run trainc.pyz, pipx and uvx
 #   make site    build the site in build/site; needs npm. make test-site opens it in a browser
+#   make vscode  pack the extension for VS Code in build/vscode; needs npm. make test-vscode tests it
 #   make audit   check the workflows, and the locked dependencies for known vulnerabilities
 #   make e2e     install torch, TensorFlow, JAX ..., and run them from compiled manifests
 
@@ -23,7 +24,7 @@ COMPILE = $(BIN)/python -m compileall -q compiler
 # Bytecode: without it, each process of the tests would compile trainc and the tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-floors test-cluster test-release test-site site playground audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
+.PHONY: demo test test-slow test-floors test-cluster test-release test-site site playground test-vscode vscode audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-editing bench-imports bench-instructions bench-sessions bench-stages
 
 demo: $(VENV)/.installed
@@ -77,6 +78,23 @@ playground: $(VENV)/.dev-installed playground/node_modules/.installed
 # Open the site in Chromium, as `make browser` and tests/review/packages.txt install it.
 test-site: site
 	$(BIN)/pytest -n 0 tests/site tests/playground
+
+# Pack the extension for VS Code in build/vscode/trainc-VERSION.vsix. Needs npm and its registry.
+vscode: build/vscode/node_modules/.installed
+	rm -rf build/vscode/src build/vscode/*.vsix
+	cp -R integrations/vscode/. LICENSE build/vscode
+	cd build/vscode && npm run --silent package
+
+# The packages are not in integrations/, whose files the tests read.
+build/vscode/node_modules/.installed: integrations/vscode/package.json integrations/vscode/package-lock.json
+	mkdir -p build/vscode
+	cp $^ build/vscode
+	cd build/vscode && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# Start the packed extension and `trainc lsp` in Node, with a part of VS Code's API.
+test-vscode: $(VENV)/.dev-installed vscode
+	$(BIN)/pytest -n 0 tests/vscode
 
 # Write dist/trainc.pyz, trainc and its dependencies in one file.
 pyz:

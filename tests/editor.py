@@ -33,6 +33,7 @@ class Editor:
         self.messages: list[str] = []
         self.shown: list[str] = []
         self.refreshed: list[str] = []
+        self.registered: list[str] = []
         self.versions: dict[str, int] = {}
 
         def publish(params: lsp.PublishDiagnosticsParams) -> None:
@@ -48,14 +49,14 @@ class Editor:
         def refresh(params: lsp.TextDocumentContentRefreshParams) -> None:
             self.refreshed.append(params.uri)
 
-        def accept(_: object) -> None:
-            return None
+        def register(params: lsp.RegistrationParams) -> None:
+            self.registered += [each.method for each in params.registrations]
 
         self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(publish)
         self.client.feature(lsp.WINDOW_SHOW_DOCUMENT)(show)
         self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(message)
         self.client.feature(lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH)(refresh)
-        self.client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(accept)
+        self.client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(register)
 
     def run(self, request: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
         """Return the answer to a request."""

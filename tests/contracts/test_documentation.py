@@ -35,6 +35,7 @@ SHOWN: Final = ("sh", "text", "groovy", "mermaid", SYNOPSIS)
 """The languages of all other blocks."""
 SETTINGS: Final = jsonschema.Draft202012Validator(json.loads((ROOT / "schemas/trainc/Settings.json").read_text()))
 NOT_RUN: Final = {
+    "code": "needs VS Code; make test-vscode starts the packed extension in Node",
     "docker": "needs a registry",
     "flux": "needs a cluster",
     "gh": "downloads a release",

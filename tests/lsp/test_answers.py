@@ -22,7 +22,7 @@ BARE = (
     "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata:\n  name: bare\n"
     "spec:\n  runtimeRef:\n    name: torch-distributed\n  trainer:\n    numNodes: 2\n"
 )
-CONTENT = lsp.WorkspaceClientCapabilities(text_document_content=lsp.TextDocumentContentClientCapabilities())
+CONTENT = lsp.WorkspaceClientCapabilities(text_document_content=lsp.TextDocumentContentClientCapabilities(True))
 SHOWING = lsp.WindowClientCapabilities(show_document=lsp.ShowDocumentClientCapabilities(support=True))
 
 
@@ -206,14 +206,31 @@ def test_a_document_of_the_server(opened: Editor, command: str, snapshot: Snapsh
     params = lsp.ExecuteCommandParams(command, [opened.uri(JOB), "prod"])
     found = opened.run(opened.client.workspace_execute_command_async, params)
     assert opened.shown[-1] == found["uri"]
+    assert opened.registered == [lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT]
     content: Any = opened.run(
         opened.client.workspace_text_document_content_async, lsp.TextDocumentContentParams(found["uri"])
     )
     assert content.text == found["text"]
     assert found == snapshot
+    assert found["uri"] in opened.refreshed
+    opened.refreshed.clear()
     opened.change(JOB, (TEAMS / JOB).read_text())
     opened.settle()
     assert (found["uri"] in opened.refreshed) == (command != "trainc.showChanges")
+
+
+@pytest.mark.parametrize("command", ["trainc.showJobSet", "trainc.showPods"])
+def test_the_first_environment_is_the_default(opened: Editor, command: str) -> None:
+    opened.at(JOB, marked(JOB, "kind"))
+
+    def shown(*arguments: str) -> Any:
+        return opened.run(
+            opened.client.workspace_execute_command_async, lsp.ExecuteCommandParams(command, [*arguments])
+        )
+
+    assert shown(opened.uri(JOB))["text"] == shown(opened.uri(JOB), "dev")["text"]
+    assert shown(opened.uri(JOB))["text"] != shown(opened.uri(JOB), "prod")["text"]
+    assert shown() is None
 
 
 def test_a_built_in_runtime_is_a_read_only_document(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def server() -> TraincServer:
     new.feature(lsp.TEXT_DOCUMENT_CODE_LENS)(_lenses)
     kinds = [lsp.CodeActionKind.QuickFix, hover_and_actions.FIX_ALL]
     new.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(kinds))(_actions)
-    new.feature(lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT, lsp.TextDocumentContentOptions([SCHEME]))(_content)
+    new.feature(lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT)(_content)
     for command, view in COMMANDS.items():
         new.command(command)(_show(view))
     return new
@@ -152,7 +152,8 @@ def _initialize(ls: TraincServer, params: lsp.InitializeParams) -> None:
     root = (to_fs_path(uri) if uri else params.root_path) or os.getcwd()
     os.chdir(root)
     workspace = params.capabilities.workspace
-    ls.shown = ShownDocuments(virtual=workspace is not None and workspace.text_document_content is not None)
+    content = workspace.text_document_content if workspace is not None else None
+    ls.shown = ShownDocuments(virtual=content is not None and bool(content.dynamic_registration))
     ls.opened = OpenProject(root, ls.workspace.position_codec)
     log.info("the project is %s", root)
 
@@ -164,10 +165,16 @@ def _initialized(ls: TraincServer, _: lsp.InitializedParams) -> None:
         ls.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
     workspace = ls.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace is not None else None
+    registrations = []
     if watched is not None and watched.dynamic_registration:
-        options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(each) for each in WATCHED])
-        method = lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
-        ls.client_register_capability(lsp.RegistrationParams([lsp.Registration("files", method, options)]))
+        files = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(each) for each in WATCHED])
+        registrations.append(lsp.Registration("files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, files))
+    if ls.shown.virtual:
+        # The capabilities that pygls returns do not have it.
+        documents = lsp.TextDocumentContentRegistrationOptions([SCHEME])
+        registrations.append(lsp.Registration("documents", lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT, documents))
+    if registrations:
+        ls.client_register_capability(lsp.RegistrationParams(registrations))
     ls.check_soon()
 
 
@@ -257,13 +264,18 @@ async def _content(ls: TraincServer, params: lsp.TextDocumentContentParams) -> l
 def _show(view: str) -> Callable[..., Awaitable[dict[str, str] | None]]:
     """Return the command that shows a document: its arguments are the URI of a file and, optionally, an environment."""
 
-    async def command(ls: TraincServer, uri: str, environment: str = "") -> dict[str, str] | None:
+    # For pygls, a parameter with a default is required, too.
+    async def command(ls: TraincServer, *arguments: str) -> dict[str, str] | None:
+        uri, environment = (*arguments, "", "")[:2]
         path = ls.project.path(uri)
         if path is None:
             return None
         shown = await ls.run(ls.shown.show, ls.project, view, environment, f"{path}.md" if view == "review" else path)
         if shown is None:
             return None
+        if ls.shown.virtual:
+            # An open document has the text of the last time.
+            ls.workspace_text_document_content_refresh(lsp.TextDocumentContentRefreshParams(shown), _ignore)
         window = ls.client_capabilities.window
         if window is not None and window.show_document is not None and window.show_document.support:
             ls.window_show_document(lsp.ShowDocumentParams(shown, take_focus=True), _ignore)

@@ -1,7 +1,7 @@
 """Documents that the server writes: compiled objects, pods, reviews, and built-in runtimes.
 
 Reads    the last results of the project.
-Returns  a URI for each document. If the client asks for the text of such URIs (LSP 3.18), it is one of the scheme
+Returns  a URI for each document. If the client registers the scheme (LSP 3.18), it is one of the scheme
          `trainc`, and follows the edits; if not, it is a read-only file in a temporary folder, which is written again.
 """
 
