@@ -5,6 +5,7 @@
 #   make test-floors     most tests with the lowest versions of all dependencies, on the oldest Python of the machine
 #   make test-cluster    apply the output to the cluster of KUBECONFIG, or to one that the program TRAINC_CLUSTER starts
 #   make test-release    install the built wheel offline, as users do, and run trainc.pyz, pipx and uvx
+#   make site    build the site in build/site; needs npm. make test-site opens it in a browser
 #   make vscode  pack the extension for VS Code in build/vscode; needs npm. make test-vscode tests it
 #   make audit   check the workflows, and the locked dependencies for known vulnerabilities
 #   make e2e     install torch, TensorFlow, JAX ..., and run them from compiled manifests
@@ -14,6 +15,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 E2E    ?= .venv-e2e
 FLOORS ?= .venv-floors
+FLOOR_TESTS ?= tests/unit tests/conformance tests/golden tests/reports
+SITE   ?= .venv-site
 
 # Installers compile packages; an editable install does it on the first run, which may lack write access.
 COMPILE = $(BIN)/python -m compileall -q compiler
@@ -21,7 +24,7 @@ COMPILE = $(BIN)/python -m compileall -q compiler
 # Bytecode: without it, each process of the tests would compile trainc and the tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-floors test-cluster test-release test-vscode vscode audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
+.PHONY: demo test test-slow test-floors test-cluster test-release test-site site test-vscode vscode audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-editing bench-imports bench-instructions bench-sessions bench-stages
 
 demo: $(VENV)/.installed
@@ -37,7 +40,7 @@ test-slow: $(VENV)/.dev-installed
 # Run most tests with the lowest versions that pyproject.toml allows, on the oldest Python of this machine.
 test-floors:
 	$(PYTHON) scripts/floors.py $(FLOORS)
-	$(FLOORS)/bin/python -m pytest -n auto --dist worksteal tests/unit tests/conformance tests/golden tests/reports
+	$(FLOORS)/bin/python -m pytest -n auto --dist worksteal $(FLOOR_TESTS)
 
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (tests/cluster/server.py).
 test-cluster: $(VENV)/.dev-installed
@@ -51,9 +54,26 @@ test-release: $(VENV)/.release-installed
 audit: $(VENV)/.release-installed
 	$(BIN)/python scripts/audit.py $(AUDIT)
 
-# Write the three lock files from pyproject.toml: make lock [LOCK=--upgrade]
+# Write the lock files from pyproject.toml: make lock [LOCK=--upgrade]
 lock: $(VENV)/.release-installed
 	$(BIN)/python scripts/lock.py $(LOCK)
+
+# Build the site in build/site/site, and fail at links and anchors that do not exist. Needs npm and package indexes.
+site: $(VENV)/.dev-installed $(SITE)/.installed site/node_modules/.installed
+	$(BIN)/python scripts/make_site.py $(SITE)/bin/zensical build/site
+
+$(SITE)/.installed: requirements-site.lock
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-site.lock
+	@touch $@
+
+site/node_modules/.installed: site/package-lock.json
+	cd site && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# Open the site in Chromium, as `make browser` and tests/review/packages.txt install it.
+test-site: site
+	$(BIN)/pytest -n 0 tests/site
 
 # Pack the extension for VS Code in build/vscode/trainc-VERSION.vsix. Needs npm and its registry.
 vscode: build/vscode/node_modules/.installed
@@ -151,4 +171,4 @@ $(VENV)/.release-installed: $(VENV)/.dev-installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(E2E) $(FLOORS) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(E2E) $(FLOORS) $(SITE) site/node_modules build dist .mypy_cache .ruff_cache .pytest_cache

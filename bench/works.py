@@ -184,7 +184,7 @@ def foreign(folder: Path, count: int) -> Work:
     """Jobs in a repository with twenty times as many files of other tools; the peers have only the jobs."""
     given = made_jobs(folder, count, 1)
     inputs.folder_of_foreign(given.folder, 20 * count)
-    reported = f"{20 * count} files without TrainJobs or runtimes were skipped\n"
+    reported = f"{20 * count:,} files without TrainJobs or runtimes were skipped\n"
     if peers.printed(given.command, reported=reported) != given.printed:
         raise SystemExit("the jobs compile to other objects among foreign files")
     ours = [given.floor(), given.contestant]

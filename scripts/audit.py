@@ -17,7 +17,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 BIN: Final = Path(sysconfig.get_path("scripts"))
-LOCKS: Final = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock")
+LOCKS: Final = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock", "requirements-site.lock")
 EXAMPLE: Final = Path("integrations", "github", "trainc.yaml")
 
 

@@ -3,6 +3,7 @@
 requirements.lock        the run-time dependencies of trainc
 requirements-build.lock  the programs that build a release
 requirements-dev.lock    the tools of `make test`, and the run-time dependencies
+requirements-site.lock   the generator of the site
 
     python scripts/lock.py              keep the locked versions that pyproject.toml allows
     python scripts/lock.py --upgrade    take the newest ones
@@ -35,6 +36,7 @@ def requirements() -> dict[str, list[str]]:
         "requirements.lock": runtime,
         "requirements-build.lock": [*metadata["build-system"]["requires"], *builders],
         "requirements-dev.lock": [*runtime, *tools],
+        "requirements-site.lock": extras["site"],
     }
 
 

@@ -14,6 +14,8 @@ from lsprotocol import types as lsp
 from lsprotocol.converters import get_converter
 from pygls.lsp.client import LanguageClient
 
+ROOT: Final = Path(__file__).parents[1]
+
 SECONDS: Final = 60
 """How long the client waits for an answer before the test fails."""
 CURSOR: Final = "¦"
@@ -126,9 +128,10 @@ def text_of(each: lsp.Diagnostic) -> str:
 
 
 def json_of(value: Any, folder: Path) -> Any:
-    """Return an answer as JSON, without the folder of the test."""
+    """Return an answer as JSON, without the folders of the test and of the repository."""
     text = json.dumps(get_converter().unstructure(value), ensure_ascii=False)
-    return json.loads(text.replace(folder.as_uri(), "file:///project"))
+    text = text.replace(folder.as_uri(), "file:///project").replace(ROOT.as_uri(), "file:///trainc")
+    return json.loads(text)
 
 
 @contextmanager

@@ -47,3 +47,59 @@ def _started(cluster: Cluster, case: str) -> tuple[str, str]:
 def _running(cluster: Cluster, namespace: str) -> bool:
     phases = {pod["status"].get("phase") for pod in cluster.list("Pod", namespace)}
     return phases == {"Running"}
+
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: bert}
+spec:
+  suspend: false
+  runtimeRef: {name: torch-distributed}
+  trainer: {image: "acme/bert:1", numNodes: 2, command: [torchrun, train.py], env: [{name: LR, value: "1"}]}
+"""
+PATCH = """\
+  runtimePatches:
+  - manager: acme.io/pools
+    trainingRuntimeSpec:
+      template:
+        spec:
+          replicatedJobs:
+          - name: node
+            template: {spec: {template: {spec: {nodeSelector: {pool: a100}}}}}
+"""
+IMMUTABLE = {"bert:1": "bert:2", "numNodes: 2": "numNodes: 3", 'value: "1"': 'value: "2"', "torch-d": "jax-d"}
+"""Edits of the TrainJob that the API server rejects."""
+
+
+def test_a_changed_trainjob(cluster: Cluster) -> None:
+    """The first table of docs/update-a-jobset.md, and the ways to get the new version."""
+    namespace = cluster.namespace("trainjobs")
+
+    def apply(text: str, *words: str) -> str:
+        done = cluster.kubectl(*(words or ("apply",)), "--namespace", namespace, "-f", "-", stdin=text)
+        return "" if done.code == 0 else done.err
+
+    def jobset() -> Any:
+        return cluster.get("JobSet", namespace, "bert")
+
+    def pods() -> Any:
+        return jobset()["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+
+    suspended = JOB.replace("false", "true")
+    for text in (JOB, suspended):
+        assert apply(text) == ""
+        until(jobset, "the JobSet")
+        for old, new in IMMUTABLE.items():
+            assert "field is immutable" in apply(text.replace(old, new))
+    until(lambda: jobset()["spec"]["suspend"] or None, "the suspended JobSet")
+    assert apply(suspended + PATCH) == ""
+    until(lambda: pods().get("nodeSelector"), "the node selector of the patch")
+    assert apply(JOB + PATCH) == ""
+    until(lambda: jobset()["spec"]["suspend"] is False or None, "the resumed JobSet")
+    assert "when the TrainJob is suspended" in apply(JOB)
+    first = jobset()["metadata"]["uid"]
+    assert cluster.kubectl("delete", "jobset", "bert", "--namespace", namespace).code == 0
+    until(lambda: (jobset() or {"metadata": {"uid": first}})["metadata"]["uid"] != first or None, "a new JobSet")
+    assert apply(JOB.replace("bert:1", "bert:2"), "replace", "--force") == ""
+    until(lambda: (jobset() and pods()["containers"][0]["image"] == "acme/bert:2") or None, "the new image")

@@ -589,7 +589,7 @@ def test_a_page_has_its_parts(id: str) -> None:
     is_lint = "lint" in declared.phases
     assert words.split()[1] == declared.severity
     assert ("only trainc reports" in words) is (declared.trainc_only or is_lint)
-    assert re.findall(r"`([a-z-]+)`", words.partition("(stage ")[2].partition(")")[0]) == [*declared.phases]
+    assert re.findall(r"`([a-z-]+)`", words.partition("(phase ")[2].partition(")")[0]) == [*declared.phases]
     assert ("`trainc validate --fix`" in words) is (declared.fix == "safe")
     assert ("`trainc validate --fix --unsafe-fixes`" in words) is (declared.fix == "unsafe")
     assert ("Turn it off with `lint: " in words) is is_lint

@@ -26,8 +26,9 @@ from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.passes.store import with_defaults
 
 ROOT = Path(__file__).parents[2]
-SECTION = (ROOT / "docs" / "update-a-jobset.md").read_text()
-TABLE = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", SECTION.partition("\n## Name suffix hash\n")[0], re.MULTILINE)[1:]
+PAGE = (ROOT / "docs" / "update-a-jobset.md").read_text()
+SECTION = PAGE.partition("\n## Fields that may change\n")[2].partition("\n## Name suffix hash\n")[0]
+TABLE = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", SECTION, re.MULTILINE)[1:]
 POD = "spec.replicatedJobs.template.spec.template"
 """The path of a pod template, without the job index."""
 OTHERS = "all others"

@@ -72,7 +72,8 @@ def fault(line: str) -> str:
     """Return why trainc would reject a command line; empty if it would not. A word in capitals is any value."""
     try:
         found, words = resolved(shlex.split(re.sub(r"\.\.\.|[\[\]]", "", line)))
-        given, _, _ = found.make_parser(click.Context(found)).parse_args(words)
+        # click keeps the help option of a command, so that the context has the settings of the whole program.
+        given, _, _ = found.make_parser(click.Context(found, **cli.context_settings)).parse_args(words)
     except click.UsageError as error:
         return error.format_message()
     for parameter in found.params:

@@ -22,23 +22,23 @@ from trainc.reports.catalogue import page
 ROOT: Final = Path(__file__).parents[2]
 CLAIMS: Final = {
     "It runs offline: no cluster, no network.": "contracts/test_offline.py::test_a_command_starts_no_program",
-    "every error that the cluster would return, at its line, with a fix": (
+    "every error that the API server, Trainer, JobSet and Kueue would return, at its line, with a fix": (
         "contracts/test_readme.py::test_an_error_in_a_manifest_has_a_place_and_a_hint"
     ),
     "all at once": "unit/test_pairs_of_mistakes.py::test_two_mistakes_are_two_errors",
     "the JobSets, nodes and GPUs of each environment, and the line that causes each change": (
         "review/test_golden.py::test_"
     ),
-    "which running jobs must be recreated": "contracts/test_jobset_changes.py::test_",
+    "which jobs must be recreated if they run": "contracts/test_jobset_changes.py::test_",
     "which requests exceed the quota of their Kueue queue": "review/test_queue_figures.py::test_",
     "![A review: numNodes of one TrainJob changes from 2 to 8, and three JobSets must be recreated](docs/review.png)": (
         "contracts/test_readme.py::test_the_picture"
     ),
-    "installs nothing and writes nothing to the clone": "release/test_runners.py::test_uvx",
-    "reports this error only in the events of its JobSet": "cluster/test_refusals.py::test_refused_jobs",
+    "installs nothing outside uv's cache, and writes nothing to the clone": "release/test_runners.py::test_uvx",
+    "reports these errors only in the events of the JobSet": "cluster/test_refusals.py::test_refused_jobs",
     "--fix makes the safe fixes": "fixes/test_rows.py::test_row",
     "the same input gives the same bytes": "contracts/test_determinism.py::test_the_same_bytes_whatever_the_machine",
-    "TrainJobs of every Trainer release": "conformance/test_trainer.py::test_case",
+    "TrainJobs of Trainer v2.0 to v2.4 and of earlier versions": "conformance/test_trainer.py::test_case",
     "[JobSets](docs/jobsets.md) that you write yourself": "conformance/test_plain_jobsets.py::test_",
     "PyTorchJobs, TFJobs, MPIJobs and other [legacy jobs](docs/legacy.md)": (
         "conformance/test_legacy_jobs.py::test_the_pods_have_the_recorded_processes"
@@ -51,17 +51,17 @@ CLAIMS: Final = {
     "[Flux](docs/flux.md)": "contracts/test_kubectl.py::test_flux_has_the_flags",
     "[kustomize](docs/kustomize.md)": "contracts/test_kustomize.py::test_",
     "[kpt](docs/kpt.md)": "contracts/test_kpt.py::test_",
-    "agrees with the Go code of Kubernetes on over 2,900 recorded results": (
+    "agrees with the Go code of Kubernetes on over 2,900 [recorded inputs](tests/conformance/data/k8s)": (
         "contracts/test_readme.py::test_the_number_of_recorded_results"
     ),
     "with Trainer v2.1, v2.2 and v2.3 on recorded jobs for every feature": "conformance/test_trainer.py::test_case",
-    "v2.4 follows its release notes and its development branch of 2026-08-21.": (
+    "v2.4 follows its release notes and its source of 2026-08-21.": (
         "contracts/test_readme.py::test_the_evidence_of_the_releases"
     ),
     "compares it with the objects of the Trainer controller": "cluster/test_controller.py::test_the_same_objects",
     "in the listed cases only": "cluster/test_controller.py::test_",
     "`make e2e` runs torchrun, JAX, TensorFlow, Open MPI, MPICH and XGBoost": "e2e/test_xgboost.py::test_two_workers",
-    "a thousand TrainJobs in about a tenth of the time that `kubectl kustomize` takes": (
+    "a thousand TrainJobs in about a tenth of the time that `kubectl kustomize` needs": (
         "contracts/test_readme.py::test_the_time_of_a_thousand_trainjobs"
     ),
     "It runs with Python 3.11 or later on Linux and macOS, and on Windows in WSL.": ("unit/test_systems.py::test_"),

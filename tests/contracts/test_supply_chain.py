@@ -25,7 +25,7 @@ IMAGES = [
     ROOT / ".github" / "workflows" / "cluster.yaml",
     ROOT / ".github" / "workflows" / "test.yaml",
 ]
-LOCKS = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock")
+LOCKS = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock", "requirements-site.lock")
 
 
 def locked(name: str) -> dict[str, tuple[Requirement, list[str]]]:

@@ -66,7 +66,9 @@ def test_no_module_names_the_form_by_a_release() -> None:
 
 
 def test_a_field_of_the_form_is_named_once() -> None:
-    found = {module: fields_of_the_form(text) for module, text in SOURCES.items() if module not in ROWS}
+    # The language server has only the public names, and answers about the text as it is written.
+    modules = {module: text for module, text in SOURCES.items() if module not in ROWS and not module.startswith("lsp/")}
+    found = {module: fields_of_the_form(text) for module, text in modules.items()}
     assert {module: fields for module, fields in found.items() if fields} == {}
 
 

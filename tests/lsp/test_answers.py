@@ -53,6 +53,7 @@ def marked(path: str, before: str) -> str:
         (JOB, "nvidia.com/gp"),
         (RUNTIME, "image: ghcr"),
         (RUNTIME, "  numNode"),
+        (RUNTIME, "name: shm, mountP"),
         (TEAM, "metadata: {name: g"),
         ("trainc.yaml", "builtin: for"),
     ],

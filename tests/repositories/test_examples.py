@@ -233,4 +233,4 @@ def test_every_command_works_without_options(command: str) -> None:
 
 
 def test_every_command_that_reads_a_project_is_tested() -> None:
-    assert set(group.COMMANDS) - {"krm", "cmp", "init", "secret", "schema", "completion"} == COMMANDS.keys()
+    assert set(group.COMMANDS) - {"krm", "cmp", "init", "secret", "schema", "completion", "lsp"} == COMMANDS.keys()

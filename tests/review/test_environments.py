@@ -81,8 +81,6 @@ trainc.yaml:10: setting environments.prod.images[ghcr.io/acme/app].newTag: v1.4.
   the cluster rejects this change: delete the JobSet first (a running one loses its training), or use --name-suffix-hash
     spec.replicatedJobs[node].template.spec.template.spec.containers[node].image: ghcr.io/acme/app:v1.4.2 -> \
 ghcr.io/acme/app:v1.5.0
-
-How to deliver what the cluster rejects: docs/update-a-jobset.md
 """
     )
     assert run("diff", "--env", "dev").out.startswith("HEAD -> the working tree\n1 setting changed\n")

@@ -36,7 +36,8 @@ def test_the_help_lists_the_commands_and_the_version_is_alone() -> None:
     first, second, third, fourth = run("--version").out.splitlines()
     assert first == f"trainc {trainc.__version__}"
     assert second == "implements Kubeflow Trainer v2.3.0, JobSet v0.12.0, Kueue v0.19.2, Kubernetes v1.36 and v1.37"
-    assert third == "for the releases of Trainer 2.1, 2.2, 2.3, 2.4 (from its release notes) (--trainer-version)"
+    newest = "2.4 (from its release notes and its source of 2026-08-21)"
+    assert third == f"for the releases of Trainer 2.1, 2.2, 2.3, {newest} (--trainer-version)"
     assert fourth == "and of Kueue 0.14, 0.15, 0.16, 0.17, 0.18, 0.19, 0.20 (--kueue-version)"
     page = (Path(__file__).parents[2] / "docs" / "versions.md").read_text()
     assert all(version in page for _, version in IMPLEMENTS)

@@ -277,5 +277,5 @@ def test_hints_about_a_runtime_name_the_fields_of_the_release(
 
 def test_the_evidence_is_that_of_the_release(project: Project) -> None:
     shown = project.release.run("--version", "-v", cwd=project.folder).out
-    assert "2.4 (from its release notes), 2.5 (--trainer-version)" in shown
+    assert "2.4 (from its release notes and its source of 2026-08-21), 2.5 (--trainer-version)" in shown
     assert re.search(r"^Names of replicated jobs  +code  +code  +code  +notes  +code$", shown, re.MULTILINE)

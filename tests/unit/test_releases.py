@@ -126,12 +126,12 @@ def test_a_release_is_found_by_its_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "help"),
     [
-        ("2.5", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes)"),
-        ("2.10", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes)"),
+        ("2.5", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes and its source of 2026-08-21)"),
+        ("2.10", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes and its source of 2026-08-21)"),
         ("2.0", "trainc reads documents of Trainer v2.0 for 2.3 and translates them"),
         ("v2", "without v and without a patch release"),
         ("2.2.1", "without v and without a patch release"),
-        ("", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes)"),
+        ("", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes and its source of 2026-08-21)"),
     ],
 )
 def test_other_names_are_faults(name: str, help: str) -> None:

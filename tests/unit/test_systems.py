@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -25,6 +27,22 @@ def test_windows_is_refused_with_one_sentence(
     monkeypatch.undo()
     assert ended.value.code == 2
     assert capsys.readouterr() == ("", f"Error: {cli.WINDOWS}.\n")
+
+
+def test_in_a_browser_the_command_leaves_the_interpreter_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def end(code: int) -> None:
+        raise AssertionError(f"ended with {code}")
+
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(sys, "argv", ["trainc", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        cli.entry()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("trainc ")
+    assert gc.isenabled()
 
 
 def test_names_that_differ_only_in_case_or_normalization_lose_no_document(empty_folder: Path) -> None:

@@ -167,8 +167,8 @@ class TrainerRelease(NamedTuple):
 
     @property
     def described(self) -> str:
-        """The name where versions are listed, with the source if the behaviours are only announced."""
-        return self.name if self.source == "code" else f"{self.name} (from its {self.source})"
+        """The name where versions are listed, with the sources if its code was not available."""
+        return self.name if self.source == "code" else f"{self.name} (from its {self.source} and its {self.read_in})"
 
 
 V2_1: Final = TrainerRelease(
@@ -324,8 +324,8 @@ def with_jobset(release: TrainerRelease, version: str) -> TrainerRelease:
 def release_fault(name: str) -> tuple[str, str] | None:
     """Return the message and the help for a name that no release has; None for a valid one.
 
-    >>> release_fault("2.5")
-    ('"2.5" is not a release of Trainer that trainc compiles for', 'use 2.1, 2.2, 2.3 or 2.4 (from its release notes)')
+    >>> release_fault("2.5")[1]
+    'use 2.1, 2.2, 2.3 or 2.4 (from its release notes and its source of 2026-08-21)'
     >>> release_fault("2.2")
     """
     if any(release.name == name for release in RELEASES):

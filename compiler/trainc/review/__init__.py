@@ -27,7 +27,14 @@ from trainc.review.changes import changed_settings, changes, renamed_jobs, shown
 from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.cluster_side import running_state, with_current_use
 from trainc.review.commits import branch_merges
-from trainc.review.consequences import after_upgrade, as_a_whole, between_environments, judge, under_new_name
+from trainc.review.consequences import (
+    after_upgrade,
+    as_a_whole,
+    between_environments,
+    judge,
+    under_new_name,
+    with_trainjob,
+)
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
 from trainc.review.review_notes import unused_runtimes, upgrade_notes, with_objects_ahead
 from trainc.review.reviewed import (
@@ -344,6 +351,7 @@ class _Reviewer:
         self.sides = {False: new, True: old}
         self.name_suffix_hash = all(side.settings.delivery.name_suffix_hash for side in (old, new))
         self.release = new.settings.release
+        self.renders_nothing = new.settings.renders_nothing
         self.causes = Causes()
         self._shown: dict[int, tuple[InputEdit, Cause]] = {}
         """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
@@ -375,6 +383,8 @@ class _Reviewer:
             judgement = under_new_name(len(found))
         else:
             judgement = as_a_whole(judgement)
+            if self.renders_nothing and new.job is not None and new.job.plan.job.own_runtime is None:
+                judgement = with_trainjob(judgement)
         sources = self._source(old, old=True), self._source(new)
         is_other = _name(old.id) != _name(id)
         return Reviewed(

@@ -86,8 +86,11 @@ _RECREATED: Final = (
     "or use --name-suffix-hash"
 )
 _NEW_JOBSET: Final = "starts a new JobSet{name}; pruning stops the old one"
-GUIDE: Final = "docs/update-a-jobset.md"
-"""The section about the changes that a cluster rejects."""
+_OF_TRAINJOB: Final[dict[Effect, str]] = {
+    "withheld": "an existing job does not get this change, because of another one",
+    "new-object": "an existing job does not get this change: delete the TrainJob first (a running one loses its "
+    "training)",
+}
 
 IMMUTABLE_DATA: Final = "the object sets immutable: true"
 SAME: Final = "the new value is equivalent"
@@ -104,10 +107,14 @@ class Consequence(NamedTuple):
     effect: Effect
     why: str = ""
     """The reason; empty if the effect is self-explanatory."""
+    of_trainjob: bool = False
+    """Whether the cluster has the TrainJob, whose controller makes the object and makes a deleted one again."""
 
     def sentence(self, kind: str, new_name: str = "") -> str:
         """Return what the cluster does with the change of an object of a kind, which gets a new name or none."""
-        if kind == JOBSET.kind and self.effect == "new-object":
+        if self.of_trainjob and self.effect in _OF_TRAINJOB:
+            said = _OF_TRAINJOB[self.effect]
+        elif kind == JOBSET.kind and self.effect == "new-object":
             said = _RECREATED
         elif kind == JOBSET.kind and self.effect == "new-name":
             said = _NEW_JOBSET.replace("{name}", f" {new_name}" if new_name else "")
@@ -188,6 +195,19 @@ def after_upgrade(kind: str, judgement: Judgement) -> Judgement:
         else:
             found.append(Consequence("new-jobs", RUNNING))
     return Judgement(tuple(found))
+
+
+def with_trainjob(judgement: Judgement) -> Judgement:
+    """Return the effects of the changes of an object in a cluster that gets the TrainJob, not the object.
+
+    The API server rejects most changes of a TrainJob, and a TrainJob keeps a copy of its runtime. The controller leaves
+    the JobSet of a running one alone.
+    """
+    found = []
+    for each in judgement.consequences:
+        kept = each.effect not in ("in-place", "while-suspended") or each.why == SAME
+        found.append((each if kept else Consequence("new-jobs", RUNNING))._replace(of_trainjob=True))
+    return judgement._replace(consequences=tuple(found))
 
 
 def most_severe(consequences: Sequence[Consequence]) -> Effect:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from trainc.base.kinds import TRAINJOB
 from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
 from trainc.masking.masked_messages import masked_violation
@@ -146,6 +147,11 @@ class Reviewed(NamedTuple):
     def effect(self) -> Effect:
         """The most severe effect of its changes."""
         return most_severe([line.consequence for line in self.lines])
+
+    @property
+    def kind(self) -> str:
+        """The kind of the object that a user applies: TrainJob, if the cluster has the TrainJob that makes it."""
+        return TRAINJOB.kind if any(line.consequence.of_trainjob for line in self.lines) else self.id.kind
 
 
 class CauseGroup(NamedTuple):

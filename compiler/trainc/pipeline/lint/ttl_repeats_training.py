@@ -39,7 +39,7 @@ def warning(plan: Plan, _: LintFinding) -> Finding:
     if plan.renders:
         return Finding(
             message=f"a tool that keeps the output in the cluster creates the JobSet again {when}",
-            help="remove it, or use the options of Argo CD and Flux in docs/update-a-jobset.md",
+            help="remove it, or set an option of Argo CD or Flux",
         )
     jobs = FINISHED[plan.release.removed_jobset]
     return Finding(

@@ -24,7 +24,7 @@ from importlib import import_module
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from trainc.base.kinds import JOBSET
+from trainc.base.kinds import JOBSET, TRAINJOB
 from trainc.base.suggestions import shared_length
 from trainc.base.texts import escape, plural
 from trainc.kubernetes.pod_resources import amount, order
@@ -148,7 +148,7 @@ def losses(review: Review) -> list[Lost]:
         if kinds := _by_kind(objects):
             is_one = sum(kinds.values()) == 1
             said = listed(plural(count, kind) for kind, count in kinds.items())
-            end = jobs[not is_one] if JOBSET.kind in kinds else ""
+            end = jobs[not is_one] if kinds.keys() & {JOBSET.kind, TRAINJOB.kind} else ""
             if end and review.kind == "live":
                 running = sum(each.number for each in objects if each.running)
                 loses = "is running and loses its" if running == 1 else "are running and lose their"
@@ -195,7 +195,7 @@ def _by_kind(objects: Iterable[Reviewed]) -> dict[str, int]:
     found: dict[str, int] = {}
     for each in objects:
         if each.status == "removed" or each.effect != "new-name" or each.id.kind == JOBSET.kind:
-            found[each.id.kind] = found.get(each.id.kind, 0) + each.number
+            found[each.kind] = found.get(each.kind, 0) + each.number
     return dict(sorted(found.items(), key=lambda row: row[0] != JOBSET.kind))
 
 

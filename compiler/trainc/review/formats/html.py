@@ -17,7 +17,6 @@ from trainc.base.texts import plural
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
 from trainc.review import queue_figures
-from trainc.review.consequences import GUIDE
 from trainc.review.formats import (
     amounts,
     block,
@@ -121,11 +120,10 @@ def _digest(text: str) -> str:
 
 
 def _losses(review: Review) -> str:
-    """Return what is lost, with the section of the documentation about it."""
+    """Return what is lost."""
     found = losses(review)
     shown = "; ".join(f'<span class="effect {each.shade}">{text(each.text)}</span>' for each in found)
-    guide = f' <code class="guide">{GUIDE}</code>' if any(each.shade == "bad" for each in found) else ""
-    return f'<p class="losses">{shown}{guide}</p>' if found else ""
+    return f'<p class="losses">{shown}</p>' if found else ""
 
 
 def _remarks(review: Review) -> str:

@@ -21,7 +21,6 @@ from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
 from trainc.review import queue_figures
-from trainc.review.consequences import GUIDE
 from trainc.review.formats import (
     amounts,
     block,
@@ -152,12 +151,8 @@ def _head(review: Review) -> Iterator[str]:
     """Yield the three lines: the numbers as the title, what is compared, what is lost."""
     yield f"### {prose(numbers_of(review))}"
     yield f"{code(review.old)} → {code(review.new)}"
-    found = losses(review)
-    if found:
-        guide = f" ({code(GUIDE)})" if any(each.shade == "bad" for each in found) else ""
-        yield (
-            "; ".join(f"**{prose(each.text)}**" if each.shade == "bad" else prose(each.text) for each in found) + guide
-        )
+    if found := losses(review):
+        yield "; ".join(f"**{prose(each.text)}**" if each.shade == "bad" else prose(each.text) for each in found)
     yield from ("\n".join(f"- {prose(each)}" for each in rows) for rows in [remarks(review)] if rows)
 
 

@@ -10,7 +10,6 @@ from trainc.base.texts import UNLIMITED, escape, wrapped
 from trainc.compilation.lost_data import DELETED
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import queue_figures
-from trainc.review.consequences import GUIDE
 from trainc.review.formats import (
     amounts,
     block,
@@ -101,8 +100,6 @@ def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
         parts.append("\n".join(_not_compared(review.not_compared, paint)))
     if rows := list(_numbers(review, paint)):
         parts.append("\n".join(rows))
-    if any(each.shade == "bad" for each in lost):
-        parts.append(f"How to deliver what the cluster rejects: {GUIDE}")
     return wrapped("\n\n".join(parts), width) + "\n"
 
 

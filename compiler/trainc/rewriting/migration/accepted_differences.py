@@ -374,7 +374,7 @@ TABLE: Final = (
     Row(
         "time-to-live",
         "`ttlSecondsAfterFinished` is left out",
-        "Trainer creates a JobSet that deletes itself again, and the training repeats: delete finished TrainJobs",
+        "Trainer creates a deleted JobSet again, and the training repeats: delete finished TrainJobs",
         applies=_is_time_to_live,
     ),
     Row(

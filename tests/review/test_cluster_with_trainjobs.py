@@ -1,0 +1,107 @@
+"""`trainc diff` in a project with `output: none`, whose cluster gets the TrainJobs and makes the JobSets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from committing import commit
+from environments import JOB
+from running import run
+
+KEPT = "an existing job does not get this change: delete the TrainJob first (a running one loses its training)\n"
+BESIDE = "an existing job does not get this change, because of another one\n"
+NEW_JOBS = "applies to new jobs: running jobs keep the old value\n"
+IMMUTABLE = ("command: [python]", "command: [python3]")
+PATCH = """\
+  runtimePatches:
+  - manager: acme.io/pools
+    trainingRuntimeSpec:
+      template:
+        spec:
+          replicatedJobs:
+          - name: node
+            template: {spec: {template: {spec: {nodeSelector: {pool: a100}}}}}
+"""
+JOBSET = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: own, namespace: ml}
+spec:
+  replicatedJobs:
+  - name: node
+    template:
+      spec:
+        template: {spec: {restartPolicy: Never, containers: [{name: node, image: "acme/own:1", command: [python]}]}}
+"""
+PYTORCHJOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: old, namespace: ml}
+spec:
+  pytorchReplicaSpecs:
+    Master: {replicas: 1, template: {spec: {containers: [{name: pytorch, image: "acme/old:1", command: [python]}]}}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def project(empty_repository: Path) -> Path:
+    """Return a committed project with a TrainJob, a JobSet and a PyTorchJob."""
+    (empty_repository / "jobs").mkdir()
+    Path("trainc.yaml").write_text("sources: [jobs]\noutput: none\nlegacy: {kinds: [PyTorchJob]}\n")
+    for name, text in {"train": JOB.format(name="train"), "own": JOBSET, "old": PYTORCHJOB}.items():
+        Path(f"jobs/{name}.yaml").write_text(text)
+    commit()
+    return empty_repository
+
+
+def edit(path: str, *edits: tuple[str, str]) -> None:
+    text = Path(path).read_text()
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    Path(path).write_text(text)
+
+
+def test_the_trainjob_must_be_deleted() -> None:
+    edit("jobs/train.yaml", IMMUTABLE)
+    out = run("diff").out
+    assert "\n1 TrainJob must be recreated: a running one loses its training\n" in out
+    assert KEPT in out
+    assert "--name-suffix-hash" not in out
+
+
+def test_a_change_beside_an_immutable_one() -> None:
+    edit("jobs/train.yaml", IMMUTABLE)
+    Path("jobs/train.yaml").write_text(Path("jobs/train.yaml").read_text() + PATCH)
+    assert BESIDE in run("diff").out
+
+
+def test_a_patch_applies_to_new_jobs() -> None:
+    Path("jobs/train.yaml").write_text(Path("jobs/train.yaml").read_text() + PATCH)
+    out = run("diff").out
+    assert NEW_JOBS in out
+    assert "must be recreated" not in out
+
+
+def test_a_suspension_stops_the_job() -> None:
+    edit("jobs/train.yaml", ("spec:\n", "spec:\n  suspend: true\n"))
+    assert "stops the job: its pods are deleted\n" in run("diff").out
+
+
+@pytest.mark.parametrize("name", ["own", "old"])
+def test_an_object_that_no_trainjob_makes(name: str) -> None:
+    edit(f"jobs/{name}.yaml", (f"acme/{name}:1", f"acme/{name}:2"))
+    out = run("diff").out
+    assert "1 JobSet must be recreated" in out
+    assert "delete the JobSet first" in out
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+def test_a_project_that_renders(form: str) -> None:
+    edit("trainc.yaml", ("output: none", "output: rendered"))
+    commit()
+    edit("jobs/train.yaml", IMMUTABLE)
+    out = run("diff", "--format", form).out
+    assert "1 JobSet must be recreated" in out
+    assert "delete the TrainJob" not in out
