@@ -20,9 +20,10 @@ This module has the texts that several formats share: numbers, names, values and
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib import import_module
 from json import JSONEncoder
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from trainc.base.kinds import JOBSET, TRAINJOB
 from trainc.base.suggestions import shared_length
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from trainc.review.sides.moves import FolderMove
     from trainc.review.sides.side_files import NotCompared
 
+_T = TypeVar("_T")
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
 MOVED: Final = 6
@@ -239,11 +241,17 @@ def _settings_key(setting: ChangedSetting) -> object:
     return own_path(setting.change.path)[:1]
 
 
+def important_first(given: Iterable[_T], most: int, is_first: Callable[[_T], bool]) -> list[_T]:
+    """Return what is important, all of it, then at most this many of the others."""
+    important, others = list[_T](), list[_T]()
+    for each in given:
+        (important if is_first(each) else others).append(each)
+    return [*important, *others[:most]]
+
+
 def first_sides(given: Sequence[OneSided], most: int) -> list[OneSided]:
     """Return the sources with objects of important kinds, all of them, then at most this many of the others."""
-    important = [each for each in given if any(is_important(one.id) for one in each.objects)]
-    others = [each for each in given if not any(is_important(one.id) for one in each.objects)]
-    return [*important, *others[:most]]
+    return important_first(given, most, lambda each: any(is_important(one.id) for one in each.objects))
 
 
 class ListedRows(NamedTuple):
@@ -257,11 +265,15 @@ class ListedRows(NamedTuple):
 
 def listed_rows(rows: Sequence[NotCompared], most: int) -> ListedRows:
     """Return the differences that are not compared, with at most this many of those that are not important."""
-    important = [row for row in rows if row.object is not None and is_important(row.object)]
-    others = [row for row in rows if row.object is None or not is_important(row.object)]
-    kinds = [row.object.kind if row.object else "file" for row in (*important, *others)]
-    counts = listed(plural(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)) if len(others) > most else ""
-    return ListedRows([*important, *others[:most]], counts)
+
+    def is_first(row: NotCompared) -> bool:
+        return row.object is not None and is_important(row.object)
+
+    shown = important_first(rows, most, is_first)
+    if len(shown) == len(rows):
+        return ListedRows(shown, "")
+    kinds = Counter(row.object.kind if row.object else "file" for row in important_first(rows, len(rows), is_first))
+    return ListedRows(shown, listed(plural(count, kind) for kind, count in kinds.items()))
 
 
 def difference(row: NotCompared) -> str:
@@ -282,9 +294,8 @@ def moved(move: FolderMove) -> str:
 
     Important objects come first, and are never left out.
     """
-    important = [id for id in move.objects if is_important(id)]
-    others = [id for id in move.objects if not is_important(id)]
-    kept = [*important, *others[: max(0, MOVED - len(important))]]
+    important = sum(map(is_important, move.objects))
+    kept = important_first(move.objects, max(0, MOVED - important), is_important)
     shown = [named(id) for id in kept]
     if len(kept) < len(move.objects):
         shown.append(f"{len(move.objects) - len(kept)} more")
