@@ -434,7 +434,7 @@ def report_attributes(build: Build) -> Build:
     if any(build.run.revision):
         return build
     found = [document.file for documents in build.documents.values() for document in documents]
-    found += (entry.document.file for level in build.library.levels[1:-1] for entry in level.all_entries())
+    found += (entry.document.file for entry in build.library.configured())
     files = dict.fromkeys((*found, *_files_of_settings(build)))
     attributes = inputs.attribute_files(files, build.run.root)
     if attributes is None:
@@ -548,7 +548,7 @@ def _compilation(build: Build) -> Compilation:
         jobs=build.jobs,
         jobsets=build.jobsets,
         documents={role: tuple(found) for role, found in reading.documents.items()},
-        runtimes=tuple(entry.document for level in build.library.levels[1:-1] for entry in level.all_entries()),
+        runtimes=tuple(entry.document for entry in build.library.configured()),
         others=others,
         copied=tuple(each for each in others if each.file in reading.copied),
         stand_ins=build.stand_ins,
@@ -583,7 +583,7 @@ def _judged(diagnostics: Sequence[Diagnostic], run: Run) -> Iterable[Diagnostic]
 
 def _checked_files(build: Build, skipped: Sequence[str]) -> tuple[str, ...]:
     """Return the files that a run checks, each once."""
-    runtimes = (entry for level in build.library.levels[1:-1] for entry in level.all_entries() if entry.requested)
+    runtimes = (entry for entry in build.library.configured() if entry.requested)
     found = dict.fromkeys((*build.reading.files, *(entry.document.file for entry in runtimes)))
     for name in skipped:
         found.pop(name, None)

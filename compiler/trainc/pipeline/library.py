@@ -207,6 +207,11 @@ class Library(NamedTuple):
     claim_modes: Callable[[str, str], tuple[str, ...]] | None = None
     """The access modes of a claim in the given paths, by namespace and name; None if no claim is for one node."""
 
+    def configured(self) -> Iterator[LibraryEntry]:
+        """Yield the runtimes of runtimes.paths and `--runtimes`: neither of the given paths nor built in."""
+        for level in self.levels[1:-1]:
+            yield from level.all_entries()
+
     def find(self, kind: str, namespace: str, name: str) -> LibraryEntry | None:
         """Return the first runtime of that kind and name.
 
