@@ -30,11 +30,12 @@ def test_there_is_no_network(installed: Installed) -> None:
 
 
 def test_the_readmes_example(installed: Installed, tmp_path: Path) -> None:
-    shown = README.split("```console\n")[1].partition("```")[0]
-    manifest, _, output = shown.partition("$ cat job.yaml\n")[2].partition("\n$ trainc validate -q job.yaml\n")
-    (tmp_path / "job.yaml").write_text(manifest)
-    assert output.count("error[") == 1
-    assert installed.run(["trainc", "validate", "-q", "job.yaml"], tmp_path, code=1).stdout == output
+    command, _, output = README.split("```console\n$ ")[1].partition("```")[0].partition("\n")
+    [path] = [Path(word) for word in command.split() if word.endswith(".yaml")]
+    (tmp_path / path.parent).mkdir(parents=True)
+    shutil.copy(ROOT / path, tmp_path / path)
+    assert output.count("error[") == 2
+    assert installed.run(command.split(), tmp_path, code=1).stdout == output
 
 
 def test_a_golden_case_and_its_data_files(installed: Installed, tmp_path: Path) -> None:
