@@ -481,6 +481,11 @@ CONSOLES: dict[str, dict[str, str]] = {
         "wrong.yaml": "namespace: ml\nnamespaceSuffix: -dev\n",
         "right.yaml": "namespaceSuffix: -dev\n",
     },
+    "setting-without-effect": {
+        "jobs/finetune.yaml": JOB,
+        "wrong.yaml": 'output: none\nenvironments:\n  prod:\n    images: [{name: acme/train, newTag: "2.0"}]\n',
+        "right.yaml": "output: none\nenvironments:\n  prod: {namespace: ml}\n",
+    },
     "circular-extends": {
         "jobs/finetune.yaml": JOB,
         "wrong.yaml": "extends: platform/trainc.yaml\n",

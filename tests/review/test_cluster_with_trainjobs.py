@@ -8,6 +8,7 @@ import pytest
 from committing import commit
 from environments import JOB
 from running import run
+from syrupy.assertion import SnapshotAssertion
 
 KEPT = "an existing job does not get this change: delete the TrainJob first (a running one loses its training)\n"
 BESIDE = "an existing job does not get this change, because of another one\n"
@@ -49,7 +50,11 @@ def project(empty_repository: Path) -> Path:
     """Return a committed project with a TrainJob, a JobSet and a PyTorchJob."""
     (empty_repository / "jobs").mkdir()
     Path("trainc.yaml").write_text("sources: [jobs]\noutput: none\nlegacy: {kinds: [PyTorchJob]}\n")
-    for name, text in {"train": JOB.format(name="train"), "own": JOBSET, "old": PYTORCHJOB}.items():
+    for name, text in {
+        "train": JOB.format(name="train").replace("{name: plain}", "{name: torch-distributed}"),
+        "own": JOBSET,
+        "old": PYTORCHJOB,
+    }.items():
         Path(f"jobs/{name}.yaml").write_text(text)
     commit()
     return empty_repository
@@ -105,3 +110,66 @@ def test_a_project_that_renders(form: str) -> None:
     out = run("diff", "--format", form).out
     assert "1 JobSet must be recreated" in out
     assert "delete the TrainJob" not in out
+
+
+IMAGES = """\
+environments:
+  dev: {namespace: ml}
+  prod:
+    namespace: ml-prod
+    images: [{name: acme/train, newTag: "TAG"}]
+"""
+
+
+def test_a_setting_of_what_is_rendered_changes_nothing(snapshot: SnapshotAssertion) -> None:
+    settings = Path("trainc.yaml").read_text()
+    Path("trainc.yaml").write_text(settings + IMAGES.replace("TAG", "2.0"))
+    commit()
+    Path("trainc.yaml").write_text(settings + IMAGES.replace("TAG", "3.0"))
+    assert run("diff").out == snapshot
+    assert run("validate").out == snapshot
+
+
+def test_a_change_to_rendering_shows_it() -> None:
+    settings = Path("trainc.yaml").read_text()
+    Path("trainc.yaml").write_text(settings + IMAGES.replace("acme/train", "ghcr.io/acme/app"))
+    commit()
+    edit("trainc.yaml", ("output: none", "output: rendered"))
+    assert "image: ghcr.io/acme/app:v1 -> ghcr.io/acme/app:TAG\n" in run("diff").out
+
+
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: own, labels: {trainer.kubeflow.org/framework: torch}}
+spec:
+  mlPolicy: POLICY
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec: {template: {spec: {containers: [{name: node, image: "acme/own:1", command: [python]}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ["{tensorflow: {}}", "{torch: {elasticPolicy: {minNodes: 1, maxNodes: 2}}}", "{mpi: {mpiImplementation: MPICH}}"],
+)
+def test_a_policy_that_only_trainc_compiles(policy: str, snapshot: SnapshotAssertion) -> None:
+    Path("jobs/runtime.yaml").write_text(RUNTIME.replace("POLICY", policy))
+    edit("jobs/train.yaml", ("torch-distributed", "own"))
+    result = run("validate", "-q")
+    assert (result.code, result.out) == (1, snapshot)
+    edit("trainc.yaml", ("output: none", "output: rendered"))
+    assert run("validate", "-q").code == 0
+
+
+def test_a_runtime_that_only_trainc_has(snapshot: SnapshotAssertion) -> None:
+    edit("jobs/train.yaml", ("torch-distributed", "torch-distributed-shm"))
+    result = run("validate", "-q")
+    assert (result.code, result.out) == (1, snapshot)
+    assert run("runtimes", "export", "torch-distributed-shm", "-o", "jobs").code == 0
+    assert run("validate", "-q").code == 0

@@ -52,11 +52,14 @@ def test_where_it_is_found(file: str, path: str, expected: bool) -> None:
     assert ("image-version" in run("build", path).err) is not expected
 
 
-def test_without_a_git_root_the_input_s_folder_is_the_highest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_git_root_the_current_folder_is_the_highest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "repo" / ".git").rmdir()
     Path("trainc.yaml").write_text(QUIET)
-    assert load(["jobs"]) == DEFAULT
-    assert load(["."]).disable == {"image-version"}
+    assert load(["jobs/team"]).disable == load(["."]).disable == {"image-version"}
+    monkeypatch.chdir("jobs")
+    assert load(["team"]) == load(["."]) == DEFAULT
+    monkeypatch.chdir("team")
+    assert load(["../../jobs"]) == DEFAULT
 
 
 def test_the_nearest_one_counts() -> None:

@@ -30,6 +30,8 @@ Examples:
 MODES: Final = ("write", "diff", "check")
 """The options that decide about the output, beside --output."""
 FORMATS: Final = ("text", "markdown", "json")
+LEGACY_LOSSES: Final = "legacy-losses"
+"""The lint rule whose help names a command on the legacy job, which may be gone."""
 """The report formats, by which `migration.report` has its functions."""
 RUNTIME_KINDS: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 FORMS: Final = ("policy", "variables", "exact")
@@ -71,6 +73,7 @@ def migrate(
     elif not check and not (migration.strict and failed(found)):
         lines += _output(migration, given, found, folder=folder, write=flags["write"], force=flags["force"])
         lines += _notices(migration)
+        found = [each for each in found if each.id != LEGACY_LOSSES]  # the notices have them
     if check:
         lines += (f"{_shown(document.file)}:{document.line}: a legacy job is left\n" for document in migration.legacy)
     printing.report_text(printing.audible(found, run))

@@ -119,6 +119,7 @@ def library(
         release=run.settings.release,
         field_validation=run.settings.field_validation,
         option=names.field_validation,
+        extended=not run.settings.renders_nothing,
     )
     unique = run.settings.in_project
     levels: list[Level] = []
@@ -143,7 +144,8 @@ def library(
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += more.skipped_names()
-    levels.append(BuiltIn(conform, run.settings.release, edit if edits else None))
+    only_installed = run.settings.renders_nothing
+    levels.append(BuiltIn(conform, run.settings.release, edit if edits else None, only_installed=only_installed))
     return Library(tuple(levels), names, tuple(skipped), run.settings.built_in_forbidden), found
 
 

@@ -85,11 +85,11 @@ def resolved(path: str) -> str:
 def root_of(path: str) -> Root:
     """Return the root of a path to read."""
     full = os.path.abspath(path)
-    root = _root(full)
+    root = root_above(full)
     return Root.at(root or (full if os.path.isdir(full) else os.path.dirname(full)))
 
 
-def _root(full: str) -> str | None:
+def root_above(full: str) -> str | None:
     """Return the git root of an absolute path, or the current folder above it; None without either."""
     here = os.getcwd()
     of_here = _git_root(here)
@@ -213,7 +213,7 @@ def open_to_write(folder: str, *, make: bool) -> int:
     Raises LinkError for a link below the root, and OSError. Outside of every root, links are followed.
     """
     full = os.path.abspath(folder)
-    root = _root(full)
+    root = root_above(full)
     if root is None:
         if make:
             os.makedirs(full, exist_ok=True)
@@ -250,4 +250,4 @@ def is_link(name: str, at: int) -> bool:
 
 def is_confined(path: str) -> bool:
     """Return whether a path to write is below a root, where no link is followed."""
-    return _root(os.path.abspath(path)) is not None
+    return root_above(os.path.abspath(path)) is not None

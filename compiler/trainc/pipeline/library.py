@@ -130,10 +130,17 @@ class BuiltIn(Level):
     """
 
     def __init__(
-        self, conform: Conform, release: TrainerRelease, edit: Callable[[Document], Document] | None = None
+        self,
+        conform: Conform,
+        release: TrainerRelease,
+        edit: Callable[[Document], Document] | None = None,
+        *,
+        only_installed: bool = False,
     ) -> None:
         super().__init__(BUILT_IN, conform)
         self.release = release
+        self.only_installed = only_installed
+        """Whether the level has only the runtimes that the release installs, without trainc's own."""
         self._files: dict[str, str] = {}
         """The path of each runtime by its name."""
         self.edit = edit
@@ -155,7 +162,7 @@ class BuiltIn(Level):
         if not self._files:
             import os
 
-            folders = (data_path("runtimes"), data_path("runtimes", self.release.runtimes))
+            folders = (data_path("runtimes"), data_path("runtimes", self.release.runtimes))[self.only_installed :]
             files = ((folder, name) for folder in folders for name in os.listdir(folder) if name.endswith(SUFFIX))
             found = {name[: -len(SUFFIX)]: os.path.join(folder, name) for folder, name in files}
             self._files = {name: path for name, path in found.items() if name not in self.release.unusable_runtimes}

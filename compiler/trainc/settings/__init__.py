@@ -1,7 +1,7 @@
 """The settings of a project: `trainc.yaml` and the command line, in layers: built-in < files < environment < flags.
 
 Reads    trainc.yaml in the first path's folder or in a parent folder, up to the root (the git root; outside of git,
-         the folder itself). Its schema is schemas/trainc/Settings.json.
+         the current folder, if the path is in it). Its schema is schemas/trainc/Settings.json.
          A file has a layer above those of the files that it extends.
 Returns  settings, with diagnostics if the file is invalid. Without a file, the search costs one lookup in each folder,
          and of this package only `model` is imported.
@@ -24,7 +24,7 @@ from trainc import budget
 from trainc.base.kueue_releases import find_kueue
 from trainc.base.releases import find_release
 from trainc.files import inputs
-from trainc.files.confine import is_within, repository_above, resolved
+from trainc.files.confine import is_within, repository_above, resolved, root_above
 from trainc.files.inputs import STDIN
 from trainc.files.selection import SETTINGS
 from trainc.pipeline.objects import Delivery
@@ -133,7 +133,7 @@ def nearest_settings(path: str, root: str | None = None) -> str | None:
     """Return the settings file in the folder of a path or nearest above it, up to the root; None without one."""
     start = os.curdir if path == STDIN else path
     folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or os.curdir)
-    root = repository_above(folder) if root is None else resolved(root)
+    root = root_above(folder) if root is None else resolved(root)
     at = folder
     while True:
         candidate = os.path.join(at, SETTINGS)

@@ -18,7 +18,7 @@ from trainc.edits.environment import Environment, Image, Setting
 from trainc.kubernetes.violations import field_of, shown
 from trainc.masking.masked_values import masked
 from trainc.pipeline.objects import NO_PROJECT, Delivery, Project
-from trainc.settings.keys import BY_PATH, ENVIRONMENTS, KEYS
+from trainc.settings.keys import BY_PATH, ENVIRONMENTS, KEYS, OF_RENDERED
 from trainc.settings.layers import (
     BUILT_IN,
     Branch,
@@ -54,13 +54,15 @@ NOT_A_LAYER: Final = ("requiredVersion", "extends", ENVIRONMENTS)
 def layers(base: Base | None, name: str, flags: Flags) -> list[Branch]:
     """Return the layers above the built-in one: of the files, of an environment if it is named, of the flags.
 
-    A file has a layer above those of the files that it extends, and its environment one above theirs.
+    A file has a layer above those of the files that it extends, and its environment one above theirs. Those of a
+    project that renders nothing lack the keys that change what is rendered.
     """
     found = []
     if base is not None:
-        found += [file_layer(file.document, (), NOT_A_LAYER) for file in base.files]
+        ignored = OF_RENDERED if base.renders_nothing else ()
+        found += [file_layer(file.document, (), (*NOT_A_LAYER, *ignored)) for file in base.files]
         if name:
-            found += [file_layer(file.document, (ENVIRONMENTS, name)) for file in base.files]
+            found += [file_layer(file.document, (ENVIRONMENTS, name), ignored) for file in base.files]
     return [*found, *(key_layer(path, value, BY_PATH[path].flag) for path, value in flags.items())]
 
 
@@ -101,7 +103,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         delivery=_delivery(tree),
         sources=paths_in_root(base, items(tree, "sources")),
         output=next(iter(paths_in_root(base, _folder(leaf(tree, "output")))), None),
-        renders_nothing=_value(leaf(tree, "output")) == NO_OUTPUT,
+        renders_nothing=base.renders_nothing,
         keep=tuple(item.value for item in items(tree, "keep")),
         keep_places=tuple(item.source for item in items(tree, "keep") if isinstance(item.source, Place)),
         environment_name=name,

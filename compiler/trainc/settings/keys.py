@@ -77,5 +77,20 @@ BY_PATH: Final = {key.path: key for key in KEYS}
 TOGETHER: Final = tuple(key.name for key in KEYS if key.rule == "replace together")
 """The keys that a layer replaces together."""
 ENVIRONMENTS: Final = "environments"
+OF_RENDERED: Final = (
+    "accelerators",
+    "keep",
+    "delivery",
+    "namespacePrefix",
+    "namespaceSuffix",
+    "shared",
+    "namePrefix",
+    "nameSuffix",
+    "labels",
+    "annotations",
+    "images",
+    "patches",
+)
+"""The keys that change only what trainc renders: they have no effect with `output: none`."""
 FORBIDDEN: Final = tuple(key.name for key in KEYS if not key.in_environment)
 """The keys that no environment may set."""

@@ -91,6 +91,11 @@ class Base(NamedTuple):
         return tuple(dict.fromkeys(names))
 
     @property
+    def renders_nothing(self) -> bool:
+        """Whether the files say that nothing is rendered: `output: none`."""
+        return self.document_with("output").value.get("output") == NO_OUTPUT
+
+    @property
     def patch_files(self) -> list[str]:
         """The files with patches of any environment, which are manifests in none of them."""
         found = []

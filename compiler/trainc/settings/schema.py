@@ -51,7 +51,7 @@ def faults(document: Document) -> Iterator[Diagnostic]:
 
     violations, unknown = violations_of(found, root.schema, document.value)
     for violation in (*causes(violations, unknown), *unknown):
-        yield _error_of_cluster(document, violation) or diagnostic(document, _explained(violation))
+        yield diagnostic(document, _explained(violation))
 
 
 def diagnostic(document: Document, violation: Violation, place: Place | None = None) -> Diagnostic:
@@ -102,23 +102,6 @@ def _explained(violation: Violation) -> Violation:
     if len(path) == 1 and violation.fix is None:
         return violation._replace(help=violation.help.replace("the object has the fields", f"{SETTINGS} has the keys"))
     return violation
-
-
-def _error_of_cluster(document: Document, violation: Violation) -> Diagnostic | None:
-    """Return a warning for a value in a list of lint rules that is the id of an error of the cluster."""
-    if violation.rule != ENUM.id or "lint" not in violation.path:
-        return None
-    from trainc.kubernetes.trees import get
-    from trainc.pipeline.lint import unknown_rule
-
-    name = get(document.value, violation.path)
-    if name not in unknown_rule.ERRORS:
-        return None
-    message, help = unknown_rule.error_of_cluster(name)
-    place = Place(document, violation.path)
-    return Diagnostic.declared(
-        unknown_rule.warning.declared, message, help, field=violation.field, place=place, phase="read"
-    )
 
 
 def _error_id(violation: Violation) -> str:

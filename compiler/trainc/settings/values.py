@@ -19,7 +19,7 @@ from trainc.kubernetes import names, objectmeta
 from trainc.kubernetes.violations import INVALID_NAME, TOO_MANY_ITEMS, WRONG_TYPE, Violation, field_of, shortened, shown
 from trainc.settings import schema
 from trainc.settings.effective import NOT_A_LAYER, layers
-from trainc.settings.keys import ENVIRONMENTS
+from trainc.settings.keys import ENVIRONMENTS, OF_RENDERED
 from trainc.settings.layers import file_layer, find, items, leaf, merged, named, value_of
 from trainc.settings.model import NO_FLAGS
 from trainc.settings.paths import faults as path_faults
@@ -53,6 +53,7 @@ _IMAGE_HELP: Final = {
     "newTag": "use letters, digits, `_`, `.` and `-`, at most 128 characters",
     "digest": "use sha256: and 64 hexadecimal digits, as the registry shows it",
 }
+SETTING_WITHOUT_EFFECT: Final = Declaration("setting-without-effect", ("read",), "warning", trainc_only=True)
 REQUIRED_VERSION: Final = Declaration("required-version", ("read",), trainc_only=True)
 
 
@@ -63,6 +64,8 @@ def faults_of_values(base: Base, *, complete: bool = True) -> Iterator[Diagnosti
         environments = document.value.get(ENVIRONMENTS) or {}
         for path in ((), *((ENVIRONMENTS, name) for name in environments)):
             layer = file_layer(document, path, NOT_A_LAYER)
+            if document is base.document and base.renders_nothing:
+                yield from _without_effect(base, layer)
             yield from _paths(base, layer)
             yield from _patterns(base, layer)
             for violation in chain(_violations(path, layer), _passthrough(path, layer)):
@@ -90,6 +93,25 @@ def _distinct_diagnostics(groups: Iterable[Iterable[Diagnostic]]) -> Iterator[Di
         if key not in seen:
             seen.add(key)
             yield each
+
+
+def _without_effect(base: Base, layer: Branch) -> Iterator[Diagnostic]:
+    """Yield a warning for each key of the project's own file that changes only what trainc renders."""
+    output = base.document_with("output")
+    for key in OF_RENDERED:
+        if key not in layer or not (value := value_of(layer[key])) or (key == "delivery" and not any(value.values())):
+            continue
+        place = layer[key].source
+        assert isinstance(place, Place)
+        yield Diagnostic.declared(
+            SETTING_WITHOUT_EFFECT,
+            f"{field_of(place.path)} has no effect: the cluster gets the TrainJobs as they are in git",
+            "remove it, and write the change into the TrainJobs; or set `output` to a folder, and apply what trainc "
+            "renders",
+            field=field_of(place.path),
+            place=place._replace(key=True),
+            related=(Related("the setting", Place(output, ("output",))),),
+        )
 
 
 def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:

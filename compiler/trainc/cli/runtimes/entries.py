@@ -58,11 +58,15 @@ def search(run: Run) -> RuntimeEntries:
 
 
 def built_in_level(trainer_version: str | None) -> Level:
-    """Return the built-in runtimes for a release, by default that of the project's trainc.yaml."""
+    """Return the built-in runtimes for a release, by default that of the project's trainc.yaml.
+
+    They have trainc's own also in a project with `output: none`, whose TrainJobs may use them when they are exported.
+    """
     from trainc.compilation import library
     from trainc.compilation.run import Options, start
 
-    return library(start(Options(trainer_version=trainer_version)).with_project((".",)))[0].levels[-1]
+    run = start(Options(trainer_version=trainer_version)).with_project((".",))
+    return library(run._replace(settings=run.settings._replace(renders_nothing=False)))[0].levels[-1]
 
 
 def _without_duplicates(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:

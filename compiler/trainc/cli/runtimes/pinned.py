@@ -57,6 +57,8 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
     from trainc.files import outputs
     from trainc.pinning import manifests
     from trainc.pinning import pinned_folder as pinning
+    from trainc.rewriting.migration.writing import is_unread
+    from trainc.settings import load
     from trainc.source.file_diffs import unified_diff
 
     if failed(answer.diagnostics):
@@ -83,4 +85,8 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
     kept = [path for path in changes.kept if path in files]
     unchanged = len(files) - written - len(kept)
     counts = f"{written} written, {len(changes.remove)} removed, {unchanged} unchanged"
-    return report(found, f"{escape(folder)}: {counts}" + (f", {len(changes.kept)} kept" if changes.kept else ""))
+    summary = f"{escape(folder)}: {counts}" + (f", {len(changes.kept)} kept" if changes.kept else "")
+    settings = load((".",))
+    if is_unread(folder, [path.path for path in settings.sources] or ["."], settings):
+        summary += f"\n{escape(folder)}: add it to runtimes.paths of trainc.yaml, or use -r {escape(folder)}"
+    return report(found, summary)

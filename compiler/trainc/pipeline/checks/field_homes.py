@@ -101,6 +101,9 @@ def hint(value: Tree, path: Path, release: TrainerRelease, unknown: Sequence[Pat
         return _group_hint(value, path, release, unknown)
     if is_trainjob and (field := _trainer_field(value, path, release)):
         return f"did you mean {field}?"
+    kind = str(value.get("kind"))
+    if extensions.is_extended(release.crds, kind) and extensions.load(kind, release.crds).has_field(path):
+        return "only trainc compiles it: set `output` to a folder and apply what trainc renders, or remove it"
     home = _home_of(value, path, release)
     if home is None:
         return ""

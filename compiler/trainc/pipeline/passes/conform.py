@@ -312,11 +312,18 @@ def drop_field(value: Tree, path: Path, copies: dict[Path, dict[Any, Any]] | Non
 
 
 def conform_runtime(
-    document: Document, level: str, *, release: TrainerRelease, field_validation: FieldValidation, option: str
+    document: Document,
+    level: str,
+    *,
+    release: TrainerRelease,
+    field_validation: FieldValidation,
+    option: str,
+    extended: bool = True,
 ) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
     """Return the runtime as the controller sees it, or None if the cluster would reject it, and its diagnostics.
 
-    option   the name of the option that drops unknown fields with a warning
+    option     the name of the option that drops unknown fields with a warning
+    extended   whether the runtime may have the fields that only trainc compiles
     """
     subject = ObjectId.from_source(document.value)
     own = with_own_names(document, release)
@@ -324,9 +331,8 @@ def conform_runtime(
     older = release.older_dialects == "translated" and (processes is not None or subject.apiVersion != VERSION)
     if older and processes is not None:
         written = drop_field(written, TORCH_PROCESSES)
-    value, violations, unknown = admit(
-        written, extensions.load(subject.kind, release.crds), namespaced=subject.kind not in CLUSTER_SCOPED
-    )
+    schema = (extensions.load if extended else load)(subject.kind, release.crds)
+    value, violations, unknown = admit(written, schema, namespaced=subject.kind not in CLUSTER_SCOPED)
     form = runtime_form(own, value, release)
     value = value if form is None else form.value
     broken = [*broken_rules(subject.kind, value, release, tuple(violations))]

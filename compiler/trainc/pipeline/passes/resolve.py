@@ -34,6 +34,7 @@ BUILT_IN_RUNTIME: Final = Declaration("built-in-runtime", ("trainjob",), severit
 KINDS: Final = (CLUSTER_RUNTIME.kind, RUNTIME.kind)
 PER_RUNTIME: Final = frozenset({"runtime-not-found", "kustomize-overlays", BUILT_IN_RUNTIME.id, DUPLICATE_RUNTIME.id})
 """The errors that all TrainJobs with one runtimeRef share."""
+PIN: Final = "write the runtime of your cluster to the project with `trainc runtimes pull`"
 LIKENESS: Final = 0.8
 """The similarity of a misspelled name to the one it suggests: names with a common first word are not misspelled."""
 
@@ -117,7 +118,7 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
 def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
     """Return the start of the help for the likeliest mistake: another kind, another namespace, a misspelled name."""
     from trainc.base.fixes import replaced_name
-    from trainc.pipeline.runtime_owners import FORMER, first_release
+    from trainc.pipeline.runtime_owners import FORMER, first_release, origin
 
     known = known_runtimes(plan.library.usable_levels)
     if name in known.by_name:
@@ -127,10 +128,15 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
         return f"set `kind: {other}`: there is a {other} of that name; "
     if kind == CLUSTER_RUNTIME.kind and (former := FORMER.get(name)):
         return (
-            f"Trainer {former.releases} shipped it: use {former.successor}, or pin the runtime of your cluster with "
-            "`trainc runtimes pull`; "
+            f"Trainer {former.releases} shipped it: use {former.successor}, or write the runtime of your cluster to "
+            "the project with `trainc runtimes pull`; "
         )
     if kind == CLUSTER_RUNTIME.kind and (first := first_release(name)):
+        if origin(name, plan.release).owner == "trainc" and name not in plan.release.unusable_runtimes:
+            return (
+                f"only trainc has it: write it to the project with `trainc runtimes export {name}`, and apply it to "
+                "the cluster; "
+            )
         option = plan.library.option_names.trainer_version
         return (
             f"it exists since Trainer v{first.name}, and the release of the cluster is v{plan.release.name}: pin a "
@@ -138,15 +144,15 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
         )
     parts = name.split("-")
     if any("-".join(parts[:count]) in known.by_name for count in range(1, len(parts))):
-        return "pin the runtime of your cluster with `trainc runtimes pull`; "  # a variant of a platform
+        return f"{PIN}; "  # a variant of a platform
     near = replaced_name(
         ("spec", "runtimeRef", "name"), name, known.of_framework.get((kind, ""), ()), likeness=LIKENESS
     )
     if near:
         return near._replace(applicability="unsafe")  # the cluster can have the runtime of that name
     framework, _, _ = name.partition("-")
-    names = known.of_framework.get((kind, framework)) or known.of_framework.get((kind, ""))
-    return f"{names.use()}; " if names else ""
+    names = known.of_framework.get((kind, framework))
+    return f"{PIN}, or {names.use()}; " if names else f"{PIN}; "
 
 
 def _forbidden(plan: Plan, setting: Place) -> Diagnostic:

@@ -15,7 +15,7 @@ import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from trainc.base.kinds import COMPILED
+from trainc.base.kinds import COMPILED, find
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above
@@ -471,7 +471,9 @@ def _object_rows(old: Mapping[Key, Document], new: Mapping[Key, Document]) -> It
         if before and after and _canonical(before) == _canonical(after):
             continue
         id = ObjectId.from_source(document.value)
-        yield key, NotCompared(document.file, _status(before, after), OTHER_KIND, id)
+        kind = find(id.apiVersion, id.kind)
+        reason = OTHER_KIND if kind is None else f"it is compiled only with --legacy {kind.name}"
+        yield key, NotCompared(document.file, _status(before, after), reason, id)
 
 
 def _canonical(document: Document) -> str:

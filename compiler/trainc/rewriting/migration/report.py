@@ -138,6 +138,10 @@ def notices(migration: Migration) -> Iterator[str]:
         for row in job.migrated.rows:
             if row.id == TIME_TO_LIVE:
                 yield f"{job.place}: {job.name}: {row.difference}: {row.reason}"
+        if job.losses.losses:
+            yield f"{job.place}: {job.name}: cannot be kept:"
+            _, *lines = explained_losses.render([job.losses], color=False)
+            yield from "".join(lines).splitlines()
 
 
 def as_text(report: MigrationReport, *, color: bool = False, verbose: bool = False) -> str:

@@ -25,7 +25,7 @@ from trainc.base.trainjob_dialects import (
 )
 from trainc.compilation import Compilation, Run, compile_documents, metered
 from trainc.compilation.run import PLAIN, READ
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
 from trainc.emit.yaml import render
 from trainc.files import inputs
 from trainc.frontends import dialects
@@ -105,7 +105,7 @@ def upgrade(
     # The catalogue imports this module for its declaration, and needs none of the modules that rewrite texts.
     from trainc.rewriting.upgrade.rewritten_documents import rewritten
 
-    if run.settings.diagnostics:
+    if failed(run.settings.diagnostics):
         return [], list(run.settings.diagnostics)
     release = run.settings.release
     if DIALECTS[release.dialect].has_overrides:
