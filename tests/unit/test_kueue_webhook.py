@@ -345,16 +345,4 @@ def test_the_annotation_cannot_disable_an_error(tmp_path: Path, value: str, ids:
     annotations = {f"{DOMAIN}elastic-job": value, IGNORE: "elastic-jobset"}
     done = trainc.compile([write_json(tmp_path, runtime_of(), trainjob(annotations=annotations))])
     assert [each.id for each in done.diagnostics] == ids
-    assert done.diagnostics[-1].message == "elastic-jobset is an error of the cluster now, and cannot be disabled"
-
-
-@pytest.mark.parametrize("setting", ["{disable: [elastic-jobset]}", '{paths: {"*": [elastic-jobset]}}'])
-def test_the_settings_cannot_disable_an_error(empty_folder: Path, setting: str) -> None:
-    (empty_folder / "trainc.yaml").write_text(f"lint: {setting}\n")
-    job = trainjob(annotations={f"{DOMAIN}elastic-job": "true"})
-    path = write_json(empty_folder, runtime_of(), job)
-    output = run("validate", path).out
-    assert "error[elastic-jobset]" in output
-    assert "warning[unknown-rule]: elastic-jobset is an error of the cluster now" in output
-    (empty_folder / "trainc.yaml").write_text(f"lint: {setting.replace('elastic-jobset', 'elastic-jobsets')}\n")
-    assert "error[enum]" in run("validate", path).out
+    assert done.diagnostics[-1].message == "elastic-jobset is not a lint rule, and cannot be turned off"
