@@ -12,7 +12,7 @@ from running import run
 
 import trainc
 from trainc.base import kinds
-from trainc.base.kinds import COMPILED, KINDS, RUNTIMES, TRAINJOB, Kind, Role
+from trainc.base.kinds import COMPILED, JOBSET, KINDS, LEGACY, RUNTIMES, TRAINJOB, Kind, Role
 from trainc.budget import Meter
 from trainc.diagnostics import Document, Edit, Place
 from trainc.edits.environment import Environment, Setting
@@ -301,3 +301,9 @@ def test_a_trainjob_with_an_invalid_name_is_one_test_case() -> None:
     write_input(OLD.replace("NAME", "Not_Valid"))
     report = run("validate", "--format", "junit", "x.yaml").out
     assert re.findall('<testcase classname="trainc.TrainJob" name="([^"]*)"', report) == ["Not_Valid"]
+
+
+def test_the_schema_of_patches_knows_every_kind() -> None:
+    settings = json.loads((Path(__file__).parents[2] / "schemas" / "trainc" / "Settings.json").read_text())
+    target = settings["$defs"]["patches"]["items"]["properties"]["target"]["properties"]["kind"]["enum"]
+    assert sorted(target) == sorted({row.kind for row in (*COMPILED, JOBSET, *LEGACY)})

@@ -263,6 +263,8 @@ COMPILED: Final = (TRAINJOB, *RUNTIMES)
 """The kinds that every command compiles."""
 LEGACY: Final = (PYTORCHJOB, MPIJOB, TFJOB, XGBOOSTJOB, JAXJOB, PADDLEJOB, MXJOB, MLKUBE_JOB, VOLCANO_JOB)
 """The kinds of training jobs that every command compiles only if a setting enables them."""
+DOMAINS: Final = tuple(dict.fromkeys(".".join(row.group.split(".")[-2:]) for row in (*COMPILED, *LEGACY)))
+"""The ends of the API groups of the compiled kinds, and of their labels: `kubeflow.org`, `volcano.sh` ..."""
 KINDS: Final = (*COMPILED, OPTIMIZATION_JOB, JOBSET, JOB, *LEGACY)
 OF_TRAINC: Final = {"Settings": "trainc", "TrainJobCompiler": "trainc"}
 """The folder in `schemas` of each kind of trainc's own; it does not depend on the Trainer version."""

@@ -15,15 +15,14 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import COMPILED, JOBSET, OLD_GROUP
+from trainc.base.kinds import COMPILED, DOMAINS, JOBSET, OLD_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GROUP: Final = OLD_GROUP.encode()
 """The end of every API group of Trainer and of Training Operator, and of their labels."""
-MARKS: Final = (GROUP, *(row.kind.encode() for row in (*COMPILED, JOBSET)), b"volcano.sh", b"mlkube.io")
-"""The last two are the groups of Volcano's Job, which can run a framework too, and of the first MXNet operator."""
+MARKS: Final = (*(domain.encode() for domain in DOMAINS), *(row.kind.encode() for row in (*COMPILED, JOBSET)))
 _OF_KUEUE: Final = re.compile(rb"""apiVersion["']?[ \t]{0,20}:\s{0,20}["']?kueue\.x-k8s\.io/""")
 """An object of Kueue's group; a CRD only mentions the group."""
 _BESIDE_KUEUE: Final = re.compile(rb"""kind["']?[ \t]{0,20}:\s{0,20}["']?(?:PriorityClass|LimitRange|Namespace)\b""")

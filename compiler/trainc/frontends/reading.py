@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import CLUSTER_SCOPED, COMPILED, JOBSET, OLD_GROUP
+from trainc.base.kinds import CLUSTER_SCOPED, COMPILED, DOMAINS, JOBSET, OLD_GROUP
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files import inputs
@@ -47,7 +47,7 @@ LOOKED_UP: Final = (b"Secret", b"PersistentVolumeClaim")
 """A word of the files with a Secret, an ExternalSecret or a SealedSecret."""
 """Most of our files mention it, so that `trainc.files.foreign` need not be imported."""
 
-_TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "mlkube.io", "kueue.x-k8s.io")
+_TRAINING_GROUPS: Final = (*DOMAINS, "kueue.x-k8s.io")
 _TEMPLATE: Final = "template-not-rendered"
 YAML: Final = Declaration("yaml", ("read",))
 MARKED_SOURCE: Final = Declaration("marked-source", ("read",), trainc_only=True)

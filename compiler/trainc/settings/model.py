@@ -93,7 +93,7 @@ class Base(NamedTuple):
     @property
     def renders_nothing(self) -> bool:
         """Whether the files say that nothing is rendered: `output: none`."""
-        return self.document_with("output").value.get("output") == NO_OUTPUT
+        return bool(self.document_with("output").value.get("output") == NO_OUTPUT)
 
     @property
     def patch_files(self) -> list[str]:

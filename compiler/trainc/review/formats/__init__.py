@@ -2,19 +2,22 @@
 
 This module has the texts that several formats share: numbers, names, values and the effects of changes.
 
-**A review format** (`trainc diff`). Copy from `review/formats/json.py` (only `text` has color and a width) and
-`tests/review/test_markdown.py`.
-1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write an
-   entry in `docs/review.md`. The same object in several environments is one `Reviewed` with their names in
+**A review format** (`trainc diff`). Copy from `review/formats/text.py` (only `text` has color and a width), for data
+from `json.py`, and from `tests/review/test_markdown.py`.
+1. Write `review/formats/<name>.py` with `render`, and add its name to `REVIEWS` in `cli/common/options.py` and to
+   `ReviewFormat` in `api/reviews.py`. The same object in several environments is one `Reviewed` with their names in
    `environments`, which are empty in a project without any: count `Reviewed.number`, not the items of a list.
-2. Every format has the text of `numbers_of`, lists the changed settings first, and masks secrets as `***`
-   (`tests/review/test_settings.py`, `tests/review/test_golden.py`). Leave out there a format that has not, and in the
-   sentences "Every format" of both pages. The other tests of `tests/review` run for all `REVIEWS`.
+2. Every format has the text of `numbers_of`, lists the changed settings first, shows the values of a cause and of each
+   change, and masks secrets as `***`. Add the format to `FIRST_LINES` in `tests/review/test_merges.py` and to `READERS`
+   in `tests/review/test_figures.py`; the other tests of `tests/review` run for all `REVIEWS`.
 3. Write `tests/review/test_<name>.py`, which compares the complete outputs for `tests/review/situations.py` and reads
-   them with a third-party parser, if the format has one. Add texts that could break out of the format to `BREAKOUTS`
-   there. `pytest --snapshot-update tests/contracts/test_documentation.py -k review` writes examples.
-4. The tests of the page need Debian's Chromium (`tests/review/packages.txt`) and playwright (`make browser`). If
-   either is missing, they are skipped. `TRAINC_PICTURES=DIR pytest tests/review/test_browser.py` saves screenshots.
+   them with a third-party parser, if the format has one. Add texts that could break out of every format to `BREAKOUTS`
+   there, others to your own test.
+4. Write an entry in `docs/review.md` and in `docs/python.md`; a format that lacks a part is an exception in the
+   sentences "Every format". `pytest --snapshot-update tests/contracts/test_documentation.py -k "review or diff.md"`
+   writes the examples. At the end, run `pytest tests/review`.
+5. Only for `html`: the tests of the page need Debian's Chromium (`tests/review/packages.txt`) and playwright (`make
+   browser`), else they are skipped. `TRAINC_PICTURES=DIR pytest tests/review/test_browser.py` saves screenshots.
    Look at them.
 """
 
