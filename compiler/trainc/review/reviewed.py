@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc.base.kinds import TRAINJOB
 from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
 from trainc.masking.masked_messages import masked_violation
@@ -113,6 +112,8 @@ class Reviewed(NamedTuple):
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
     """The environments in which it is the same; empty for a project without environments."""
+    applied: str = ""
+    """The kind of the document that a user applies if trainc does not render the object: TrainJob, PyTorchJob."""
     running: bool | None = None
     """Whether the status of a JobSet in a cluster shows that its pods run; None if it is not known."""
     loses_data: bool = False
@@ -151,7 +152,7 @@ class Reviewed(NamedTuple):
     @property
     def kind(self) -> str:
         """The kind of the object that a user applies: TrainJob, if the cluster has the TrainJob that makes it."""
-        return TRAINJOB.kind if any(line.consequence.of_trainjob for line in self.lines) else self.id.kind
+        return (self.applied if self.status == "changed" else "") or self.id.kind
 
 
 class CauseGroup(NamedTuple):

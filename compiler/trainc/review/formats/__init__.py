@@ -25,7 +25,7 @@ from importlib import import_module
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
-from trainc.base.kinds import JOBSET, TRAINJOB
+from trainc.base.kinds import JOBSET
 from trainc.base.suggestions import shared_length
 from trainc.base.texts import escape, plural
 from trainc.kubernetes.pod_resources import amount, order
@@ -150,7 +150,7 @@ def losses(review: Review) -> list[Lost]:
         if kinds := _by_kind(objects):
             is_one = sum(kinds.values()) == 1
             said = listed(plural(count, kind) for kind, count in kinds.items())
-            end = jobs[not is_one] if kinds.keys() & {JOBSET.kind, TRAINJOB.kind} else ""
+            end = jobs[not is_one] if any(each.id.kind == JOBSET.kind for each in objects) else ""
             if end and review.kind == "live":
                 running = sum(each.number for each in objects if each.running)
                 loses = "is running and loses its" if running == 1 else "are running and lose their"
