@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 from trainc.base.kinds import JOBSET
 from trainc.base.suggestions import shared_length
 from trainc.base.texts import escape, plural
+from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory
@@ -266,27 +267,28 @@ class ListedRows(NamedTuple):
 def listed_rows(rows: Sequence[NotCompared], most: int) -> ListedRows:
     """Return the differences that are not compared, with at most this many of those that are not important."""
 
-    def is_first(row: NotCompared) -> bool:
-        return row.object is not None and is_important(row.object)
-
-    shown = important_first(rows, most, is_first)
+    shown = important_first(rows, most, _is_important)
     if len(shown) == len(rows):
         return ListedRows(shown, "")
-    kinds = Counter(row.object.kind if row.object else "file" for row in important_first(rows, len(rows), is_first))
-    return ListedRows(shown, listed(plural(count, kind) for kind, count in kinds.items()))
+    found = important_first(rows, len(rows), _is_important)
+    return ListedRows(shown, _numbers_of_kinds(row.object.kind if row.object else "file" for row in found))
+
+
+def _numbers_of_kinds(kinds: Iterable[str]) -> str:
+    return listed(plural(count, kind) for kind, count in Counter(kinds).items())
+
+
+def _is_important(row: NotCompared) -> bool:
+    return row.is_important
 
 
 def difference(row: NotCompared) -> str:
-    """Return a difference that is not compared, without its file: `ClusterRoleBinding admin is added: ...`."""
-    subject = f"{named(row.object)} is" if row.object is not None else "is"
-    return f"{subject} {row.status}: {row.reason}{parameters(row)}"
-
-
-def parameters(row: NotCompared) -> str:
-    """Return the changes of a file of Argo CD's parameters: `; parameter environment: prod -> dev`."""
-    return "".join(
-        f"; {each.field}{edited(Change(each.status, each.field, (), (), each.old, each.new))}" for each in row.changes
+    """Return what follows the name of a file: ` is changed: ...`, `: ClusterRoleBinding admin is added: ...`."""
+    subject = "" if row.object is None else f": {named(row.object)}"
+    parameters = (
+        f"{each.field}{edited(Change(each.status, each.field, (), (), each.old, each.new))}" for each in row.changes
     )
+    return f"{subject} is {row.status}: {'; '.join((*parameters, *([DELETED] if row.loses_data else []), row.reason))}"
 
 
 def moved(move: FolderMove) -> str:
@@ -296,9 +298,9 @@ def moved(move: FolderMove) -> str:
     """
     important = sum(map(is_important, move.objects))
     kept = important_first(move.objects, max(0, MOVED - important), is_important)
-    shown = [named(id) for id in kept]
-    if len(kept) < len(move.objects):
-        shown.append(f"{len(move.objects) - len(kept)} more")
+    shown = listed(map(named, kept))
+    if more := len(move.objects) - len(kept):
+        shown = f"{_numbers_of_kinds(id.kind for id in move.objects)}: {', '.join(map(named, kept))}, {more:,} more"
     pronoun = "it" if len(move.objects) == 1 else "them"
     effects = (
         f"{plural(len(names), 'Application').partition(' ')[2]} {listed(names)} "
@@ -306,7 +308,9 @@ def moved(move: FolderMove) -> str:
         for names, verb in ((move.pruned_by, "prune"), (move.deployed_by, "deploy"))
         if names
     )
-    return "; ".join((listed(shown), *effects))
+    sets = plural(len(move.sets), "ApplicationSet").partition(" ")[2]
+    unread = f"the Applications of {sets} {listed(move.sets)} are not known, and may prune or deploy {pronoun}"
+    return "; ".join((shown, *effects, *([unread] if move.sets else [])))
 
 
 def files_of(settings: Sequence[ChangedSetting], shown: Iterable[ChangedSetting]) -> str:

@@ -200,7 +200,7 @@ def _not_compared(review: Review) -> Iterator[str]:
     yield '<section class="settings" aria-labelledby="uncompared"><h2 id="uncompared">Not compared</h2>'
     yield '<table class="fields"><thead><tr><th>File<th>Difference<tbody>'
     for row in listed_rows(review.not_compared, len(review.not_compared)).rows:
-        yield f'<tr><td><code class="where">{text(row.file)}</code><td>{text(difference(row))}'
+        yield f'<tr><td><code class="where">{text(row.file)}</code><td>{text(difference(row).lstrip(": "))}'
     yield "</table></section>"
 
 

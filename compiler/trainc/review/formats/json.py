@@ -98,6 +98,7 @@ def _not_compared(row: NotCompared) -> Tree:
     """Return a difference that is not compared."""
     found: Tree = {"file": row.file, "change": row.status, "reason": row.reason}
     found |= {"changes": [_parameter(change) for change in row.changes]} if row.changes else {}
+    found |= {"losesData": True} if row.loses_data else {}
     return found | ({"object": _id(row.object)} if row.object is not None else {})
 
 
@@ -112,7 +113,8 @@ def _parameter(given: ChangedParameter) -> Tree:
 def _move(move: FolderMove) -> Tree:
     """Return the objects that move to another folder, and the Applications that prune and deploy them."""
     found: Tree = {"from": move.old, "to": move.new, "objects": [_id(id) for id in move.objects]}
-    return found | {"prunedBy": list(move.pruned_by), "deployedBy": list(move.deployed_by)}
+    found |= {"prunedBy": list(move.pruned_by), "deployedBy": list(move.deployed_by)}
+    return found | ({"applicationSets": list(move.sets)} if move.sets else {})
 
 
 def _group(group: CauseGroup) -> Tree:

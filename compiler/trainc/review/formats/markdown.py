@@ -87,6 +87,7 @@ _DOT: Final = re.compile(r"\.(?![^\[\]]{0,256}\])")
 
 WIDTH: Final = 200
 """The maximum length of a line of a comment."""
+ARROW: Final = "->"
 SENTENCE: Final = 600
 """The maximum length of a sentence."""
 _PLAIN: Final = re.compile(r"(?!(?i:www)\.|[A-Za-z]+-\d)[A-Za-z0-9]+(?:['.-][A-Za-z0-9]+)*")
@@ -135,7 +136,7 @@ def _parts(review: Review) -> Iterator[Section]:
     yield from (Section("pods in numbers", text) for text in _numbers(review))
     if shown := [f"- {line}" for line in queue_figures.lines(review, ROWS, "**{}**".format, prose, code)]:
         yield Section("queues", "\n".join(shown))
-    rows = [row for row in review.not_compared if row.object is None or not is_important(row.object)]
+    rows = [row for row in review.not_compared if not row.is_important]
     if rows:
         yield Section("differences that are not compared", "\n".join(_not_compared(rows)))
     yield from (Section(DETAILS, _details(group)) for group in groups[:ROWS])
@@ -180,7 +181,7 @@ def _important(review: Review) -> Iterator[str]:
         for subject in subjects(each for each in review.with_status(status) if is_important(each.id)):
             yield f"- {_title(subject)} {prose(review.word(status))}"
     for row in review.not_compared:
-        if row.object is not None and is_important(row.object):
+        if row.is_important:
             yield _difference(row)
 
 
@@ -277,7 +278,7 @@ def _moves(moves: Sequence[FolderMove]) -> Iterator[str]:
 
 
 def _difference(row: NotCompared) -> str:
-    return f"- {code(row.file)}: {prose(difference(row))}"
+    return f"- {code(row.file)}{prose(difference(row))}"
 
 
 def _settings_in_full(settings: Sequence[ChangedSetting]) -> str:
@@ -467,13 +468,15 @@ def _entity(character: str) -> str:
 def prose(given: str, as_code: Callable[[str], str] = code) -> str:
     """Return a sentence whose quotations, and words that might be interpreted, are code.
 
-    >>> prose('patch "a/b" of @team (so)')
-    'patch `a/b` of `@team` (so)'
+    >>> prose('patch "a/b" of @team (so)'), prose("prod -> dev")
+    ('patch `a/b` of `@team` (so)', 'prod → dev')
     """
     found = []
     for quoted, word, between in _WORD.findall(escape(given[:SENTENCE])[:SENTENCE]):
         if quoted:
             found.append(as_code(quoted))
+        elif word == ARROW:
+            found.append("→")
         elif word:
             bare = word.rstrip(".:")
             plain = not bare or _PLAIN.fullmatch(bare)

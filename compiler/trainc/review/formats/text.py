@@ -137,7 +137,7 @@ def _not_compared(rows: Sequence[NotCompared], paint: Paint) -> Iterator[str]:
     found = listed_rows(rows, NOT_COMPARED)
     yield paint(YELLOW, "Not compared") + (f": {escape(found.counts)}" if found.counts else "")
     for row in found.rows:
-        yield f"  {paint(BOLD, escape(row.file))}: {escape(difference(row))}"
+        yield f"  {paint(BOLD, escape(row.file))}{escape(difference(row))}"
     if more := len(rows) - len(found.rows):
         yield f"  ... and {more:,} more"
 
