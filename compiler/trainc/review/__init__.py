@@ -447,7 +447,7 @@ class _Reviewer:
         if values[0] == values[1]:
             return None
         at = Place(new.document, change.new_path[:-1] if change.kind == "removed" else change.new_path)
-        return InputEdit("document", f"the {new.id.kind}", change, at, (old.tree, new.tree))
+        return InputEdit("document", self._source(new).title, change, at, (old.tree, new.tree), own=True)
 
     def setting(self, edit: SettingEdit) -> ChangedSetting:
         """Return a changed setting without secrets."""
@@ -535,7 +535,7 @@ class _Reviewer:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
         change = shown(edit.change, *edit.trees)
         gone = edit.gone and not self.of_environments  # both environments have the same files
-        return Cause(by, change.field, change, at, gone, edit.setting)
+        return Cause(by, change.field, change, at, gone, edit.setting, own=edit.own)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()

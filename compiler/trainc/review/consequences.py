@@ -68,7 +68,7 @@ SHORT: Final[dict[Effect, str]] = {
 RANK: Final = {effect: rank for rank, effect in enumerate(SHORT)}
 _SENTENCES: Final[dict[Effect, str]] = {
     "differs": "differs between the environments",
-    "unknown": "trainc does not know the cluster's rules for this kind",
+    "unknown": "the cluster's rules for this kind are not known",
     "in-place": "applied in place",
     "new-jobs": "applies to new jobs",
     "starts": "starts the job",

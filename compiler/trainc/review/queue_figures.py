@@ -127,7 +127,7 @@ def as_json(review: Review) -> Tree:
     return {"queues": found} if found else {}
 
 
-def _before(resource: str, use: QueueUse) -> Tree:
+def _amounts_before(resource: str, use: QueueUse) -> Tree:
     from trainc.kueue.kueue_objects import text_of
 
     amounts = ("requested", use.requested), ("quota", use.quota)
@@ -147,7 +147,7 @@ def _json(figure: QueueFigure) -> Tree:
             "requested": text_of(name, amount),
             "quota": text_of(name, use.quota[name]),
             "exceeded": name in use.exceeded,
-            **({"before": _before(name, use.before)} if use.before else {}),
+            **({"before": _amounts_before(name, use.before)} if use.before else {}),
             **({"used": text_of(name, use.used.get(name, 0))} if use.used is not None else {}),
         }
         for name, amount in use.requested.items()

@@ -17,6 +17,7 @@ from trainc.masking.masked_values import masked
 from trainc.review.changes import touches
 from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
 from trainc.review.consequences import RANK, Consequence, most_severe
+from trainc.review.important_kinds import is_important
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,10 +53,14 @@ class Cause(NamedTuple):
     """The path in trainc.yaml of the setting that wrote the value; empty for a field of a document."""
     release: bool = False
     """Whether it is a behaviour of a release of Trainer; the line is then a section of the documentation."""
+    own: bool = False
+    """Whether it is the change itself, of a document that is copied."""
 
     @property
     def key(self) -> object:
-        """The identity of an edit, whichever objects it changes."""
+        """The identity of an edit, whichever objects it changes. All edits of a copied document are one."""
+        if self.own:
+            return (self.by, self.at.file, self.gone)
         return (self.by, self.field, self.at, self.gone, self.edit.kind)
 
 
@@ -289,7 +294,7 @@ class Review(NamedTuple):
         return [_counts(name, objects) for name, objects in by_name.items() if objects]
 
     def groups(self) -> list[CauseGroup]:
-        """Return the changes by cause: first those of settings, then the cause that changes most objects."""
+        """Return the changes by cause: settings, then important documents, then the cause that changes most objects."""
         found = grouped(self.with_status("changed"), self.settings, by_change=self.kind == "live")
         return [self._with_settings(group) for group in found]
 
@@ -373,6 +378,7 @@ def grouped(
         key=lambda group: (
             group.cause is None,
             position.get(id(group.setting), len(settings)),
+            not any(each.source.kind and is_important(each.id) for each in group.objects),
             -sum(each.number for each in group.objects),
             -RANK[group.effect],
         ),

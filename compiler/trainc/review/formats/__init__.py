@@ -21,7 +21,9 @@ This module has the texts that several formats share: numbers, names, values and
 from __future__ import annotations
 
 from collections import Counter
+from difflib import unified_diff
 from importlib import import_module
+from itertools import islice
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
@@ -45,7 +47,7 @@ from trainc.review.important_kinds import is_important
 from trainc.review.job_entries import number_of, subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
@@ -68,6 +70,8 @@ SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
 MOVED: Final = 6
 """The maximum number of ordinary objects that are named for a move."""
+LONGEST: Final = 2000
+"""The maximum number of lines of two values that are compared line by line."""
 SETTINGS: Final = 6
 """The maximum number of settings that are named as possible causes."""
 Shade = Literal["bad", "warn", ""]
@@ -100,16 +104,27 @@ def numbers(diagnostics: Sequence[Diagnostic]) -> str:
     return listed(plural(count, severity) for count, severity in counts if count)
 
 
-def listed_subjects(given: Sequence[Subject], most: int) -> list[str]:
-    """Return the titles of sources, at most this many, and the number of the others."""
-    shown = [subject.title for subject in given[:most]]
-    return [*shown, f"{len(given) - most:,} more"] if len(given) > most else shown
+def names_of(
+    given: Sequence[Subject], most: int, code: Callable[[str], str] = str, words: Callable[[str], str] = str
+) -> str:
+    """Return sources: `nlp/llama [dev, prod]`, `3 jobs [prod]: a, b, 2 more`; environments that all share are one.
 
-
-def changes_of(given: Sequence[Subject], most: int) -> str:
-    """Return what a cause changes: `nlp/llama [dev, prod]`, `3 jobs: a, b, c`."""
-    shown = ", ".join(listed_subjects(given, most))
-    return shown if len(given) == 1 else f"{number_of(given)}: {shown}"
+    Args:
+        given: the sources.
+        most: the maximum number of names; important sources come first, and are never left out.
+        code: the form of names in the format.
+        words: the form of other words.
+    """
+    important = sum(each.is_important for each in given)
+    kept = important_first(given, max(0, most + (len(given) == most + 1) - important), lambda each: each.is_important)
+    scopes = [f" {code('[' + ', '.join(each.environments) + ']')}" if each.environments else "" for each in kept]
+    names = [code(each._replace(environments=()).title) for each in kept]
+    if len(given) == 1:
+        return names[0] + scopes[0]
+    is_shared = all(each.environments == given[0].environments for each in given)
+    shown = names if is_shared else [name + scope for name, scope in zip(names, scopes, strict=True)]
+    more = [f"{len(given) - len(kept):,} more"] if len(given) > len(kept) else []
+    return f"{words(number_of(given))}{scopes[0] if is_shared else ''}: {', '.join([*shown, *more])}"
 
 
 def numbers_of(review: Review) -> str:
@@ -446,15 +461,16 @@ class Said(NamedTuple):
 
 
 def field_of(line: Line, having: Sequence[Reviewed]) -> str:
-    """Return a changed field, with the kind of an object that is no JobSet."""
+    """Return a changed field, with the kind of an object that is no JobSet, unless the cause names it."""
     kind = having[0].id.kind
-    return line.change.field if kind == JOBSET.kind else f"{kind} {line.change.field}"
+    is_named = kind == JOBSET.kind or (line.cause is not None and line.cause.own)
+    return line.change.field if is_named else f"{kind} {line.change.field}"
 
 
 def notes_of(line: Line, having: Sequence[Reviewed], whole: Sequence[Subject], most: int) -> list[str]:
     """Return which sources have a change, unless all of `whole`, and whether its values differ."""
     found = subjects(having)
-    notes = [] if found == whole else [f"in {listed(listed_subjects(found, most))}"]
+    notes = [] if found == whole else [f"in {names_of(found, most)}"]
     if not same_values(line, having):
         notes.append(f"values of {subjects(having[:1])[0].title}; the others differ")
     return notes
@@ -555,6 +571,20 @@ def _figures(pods: Iterable[PodNumbers], queue: str | None) -> list[PodFigure]:
 
 def _footprint(queues: Mapping[str, Footprint], queue: str | None) -> Footprint:
     return sum(queues.values(), NOTHING) if queue is None else queues.get(queue, NOTHING)
+
+
+def value_lines(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the values with their marks; of a changed value, a diff with one line of context."""
+    old, new = ([] if part is GONE else block(part) for part in (change.old, change.new))
+    if old and new and len(old) + len(new) <= LONGEST:
+        for line in islice(unified_diff(old, new, n=1, lineterm=""), 2, None):
+            if not line.startswith("@@"):
+                yield line[0], line[1:]
+            elif not line.startswith(("@@ -1 ", "@@ -1,")):
+                yield " ", "..."
+    else:
+        yield from (("-", line) for line in old)
+        yield from (("+", line) for line in new)
 
 
 def printable(given: str) -> str:

@@ -230,6 +230,8 @@ def _causes(groups: Sequence[CauseGroup], linked: Mapping[object, int]) -> Itera
         edit = f'<span class="where">{text(unknown[0].upper() + unknown[1:])}</span>'
         if group.setting is not None:
             edit = _edited(origin(group.setting), "setting", setting_name(group.setting), group.setting.change)
+        elif group.cause is not None and group.cause.own:
+            edit = f'<code class="where">{text(origin(group.cause))}</code>'
         elif group.cause is not None:
             edit = _edited(origin(group.cause), group.cause.by, group.cause.field, group.cause.edit)
         found = subjects(group.objects)

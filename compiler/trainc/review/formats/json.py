@@ -120,7 +120,7 @@ def _move(move: FolderMove) -> Tree:
 def _group(group: CauseGroup) -> Tree:
     """Return a cause, with the fields and objects that it changes."""
     return {
-        "cause": _cause(group.cause) if group.cause else None,
+        "cause": _cause(group.cause, whole=group.cause.own) if group.cause else None,
         **({"setting": group.setting.change.field} if group.setting else {}),
         **({"settings": [setting_name(each) for each in group.settings]} if group.settings else {}),
         "effect": group.effect,
@@ -205,8 +205,9 @@ def _change(change: Change) -> Tree:
     return found | {name: value for name, value in values if value is not GONE}
 
 
-def _cause(cause: Cause) -> Tree:
-    found = {"by": cause.by, **_location(cause.at)} | _change(cause.edit)
+def _cause(cause: Cause, *, whole: bool = False) -> Tree:
+    """Return a cause; `whole` leaves out the edit, which is one of several of a document."""
+    found = {"by": cause.by, **_location(cause.at)} | ({} if whole else _change(cause.edit))
     return found | ({"side": "old"} if cause.gone else {})
 
 

@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.texts import escape, plural
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
-from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
 from trainc.review import queue_figures
 from trainc.review.formats import (
     amounts,
-    block,
     by_sentence,
     difference,
     effect_on_reports,
@@ -36,6 +34,7 @@ from trainc.review.formats import (
     listed_rows,
     losses,
     moved,
+    names_of,
     notes_of,
     numbers,
     numbers_of,
@@ -46,6 +45,7 @@ from trainc.review.formats import (
     setting_name,
     shortened,
     value,
+    value_lines,
 )
 from trainc.review.important_kinds import is_important
 from trainc.review.job_entries import number_of, one_sided, subjects
@@ -76,6 +76,8 @@ FEW: Final = 6
 """The maximum number of jobs in a list that is not collapsed."""
 NAMES: Final = 100
 """The maximum number of jobs in a collapsed list, and of warnings."""
+ALL_NAMES: Final = 2000
+"""The maximum number of jobs in a collapsed list of its own."""
 LINES: Final = 120
 """The maximum number of lines of changes for a cause."""
 FIELD: Final = 40
@@ -146,6 +148,7 @@ def _parts(review: Review) -> Iterator[Section]:
         if found := one_sided(review.with_status(status)):
             yield Section(f"{status} objects", _one_sided(review.word(status), found))
     yield from (Section("warnings", text) for text in _warnings(review))
+    yield from (Section("names of jobs", text) for text in _all_names(groups[:ROWS]))
 
 
 def _head(review: Review) -> Iterator[str]:
@@ -221,28 +224,28 @@ def _cause(group: CauseGroup) -> str:
     """Return the line, the edit, and what it changes."""
     cause = group.setting or group.cause
     where = "" if cause is None else f"{code(origin(cause))} "
+    later = [each.text for each in by_sentence(group)[1:]]
+    also = f"<br>also: {prose('; '.join(later))}" if later else ""
+    if isinstance(cause, Cause) and cause.own:
+        is_one = len(group.lines) == 1
+        edit = _edited(code(_end(cause.field)), cause.edit) if is_one else plural(len(group.lines), "field")
+        return f"- {where}{_changed(subjects(group.objects), FEW)}: {edit}{also}"
     if group.setting is not None:
         edit = _edited(f"setting {code(_end(setting_name(group.setting)))}", group.setting.change)
     else:
-        edit = _edit(group.cause) if group.cause else prose(possible_causes(group) or "cause unknown")
-    changed = f"<br>changes {_changed(subjects(group.objects), FEW)}"
-    later = [each.text for each in by_sentence(group)[1:]]
-    also = f"<br>also: {prose('; '.join(later))}" if later else ""
-    return f"- {where}{edit}{changed}{also}"
+        edit = _edit(group.cause) if group.cause else prose(possible_causes(group))
+    changes = "<br>changes " if edit else ""
+    return f"- {where}{edit}{changes}{_changed(subjects(group.objects), FEW)}{also}"
 
 
 def _changed(given: Sequence[Subject], most: int) -> str:
     """Return the jobs that a cause changes."""
-    shown = [_title(subject) for subject in given[:most]]
-    more = [f"{len(given) - most:,} more"] if len(given) > most else []
-    names = ", ".join([*shown, *more])
-    return names if len(given) == 1 else f"{prose(number_of(given))}: {names}"
+    return names_of(given, most, code, prose)
 
 
 def _title(subject: Subject) -> str:
     """Return a source with its environments, which a line may break between."""
-    name, environments = code(subject._replace(environments=()).title), ", ".join(subject.environments)
-    return f"{name} {code(f'[{environments}]')}" if environments else name
+    return names_of([subject], 1, code)
 
 
 def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
@@ -313,7 +316,7 @@ def _details(group: CauseGroup) -> str:
     parts, lines = [], list[str]()
     if cause is not None:
         title = f"{in_html(origin(cause))}: {title}"
-        if isinstance(cause, Cause) and not fits_one_line(cause.edit):
+        if isinstance(cause, Cause) and not cause.own and not fits_one_line(cause.edit):
             lines += _change(f"{origin(cause)} {cause.field}", cause.edit)
     for said in by_sentence(group):
         parts.append(prose(said.text[0].upper() + said.text[1:]))
@@ -321,8 +324,17 @@ def _details(group: CauseGroup) -> str:
         parts.append(fenced(lines, LINES))
         lines = []
     if len(changed) > 1:
-        parts.append(_changed(changed, NAMES))
+        parts.append(_changed(changed, FEW if len(changed) > NAMES else NAMES))
     return _collapsed(title, *parts)
+
+
+def _all_names(groups: Iterable[CauseGroup]) -> Iterator[str]:
+    """Yield the collapsed lists of jobs that are too long for the details of a cause."""
+    for group in groups:
+        changed, cause = subjects(group.objects), group.setting or group.cause
+        if len(changed) > NAMES:
+            where = "" if cause is None else f"{in_html(origin(cause))}: "
+            yield _collapsed(f"{where}all {prose(number_of(changed), in_html)}", _changed(changed, ALL_NAMES))
 
 
 def _line(line: Line, having: Sequence[Reviewed], whole: Sequence[Subject]) -> Iterator[str]:
@@ -338,22 +350,13 @@ def _change(field: str, change: Change) -> Iterator[str]:
         yield f"- {', '.join(map(str, change.old))}"
         yield f"+ {', '.join(map(str, change.new))}"
         return
-    for mark, given in (("-", change.old), ("+", change.new)):
-        yield from (f"{mark} {text}" for text in _lines(given))
-
-
-def _lines(given: Any) -> list[str]:
-    return [] if given is GONE else block(given)
+    yield from (f"{mark} {text}" for mark, text in value_lines(change))
 
 
 def _numbers(review: Review) -> Iterator[str]:
-    """Yield the pods before and after: total, and by queue if there are queues."""
-    found = figures(review)
-    changed = [figure for figure in found if figure.before != figure.after]
+    """Yield the pods before and after that change: total, and by queue if there are queues."""
+    changed = [figure for figure in figures(review) if figure.before != figure.after]
     if not changed:
-        for figure in (figure for figure in found if figure.queue is None):
-            shown = listed(f"{row.after} {prose(row.name)}" for row in amounts(figure.before, figure.after))
-            yield f"Pods{_scope(figure)}, unchanged: {shown}"
         return
     rows = [_figure(figure) for figure in changed]
     yield "\n".join(["**Pods**", "", *rows[:ROWS]])
