@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from trainc.base.kinds import JOBSET
 from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
 from trainc.masking.masked_messages import masked_violation
@@ -157,7 +158,7 @@ class Reviewed(NamedTuple):
     @property
     def kind(self) -> str:
         """The kind of the object that a user applies: TrainJob, if the cluster has the TrainJob that makes it."""
-        return (self.applied if self.status == "changed" else "") or self.id.kind
+        return self.applied if self.applied and self.id.kind == JOBSET.kind else self.id.kind
 
 
 class CauseGroup(NamedTuple):

@@ -39,7 +39,7 @@ from trainc.masking.masked_values import MASK
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
-from trainc.reports import message
+from trainc.reports import catalogue, message
 from trainc.review.changes import Change
 from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import RANK
@@ -161,7 +161,9 @@ def remarks(review: Review) -> list[str]:
 def losses(review: Review) -> list[Lost]:
     """Return what is lost, stopped or rejected: `5 JobSets must be recreated: running ones lose their training`."""
     found: list[Lost] = []
+    removed = [each for each in review.with_status("removed") if each.id.kind == JOBSET.kind]
     rows = [*((review.with_effect(effect), row) for effect, row in _LOSSES.items()), (review.lost, _DELETED)]
+    rows += [(removed, _REMOVED)] if review.kind != "environments" else []
     for objects, (shade, one, many, jobs) in rows:
         if kinds := _by_kind(objects):
             is_one = sum(kinds.values()) == 1
@@ -183,6 +185,12 @@ _DELETED: Final[tuple[Shade, str, str, tuple[str, str]]] = (
     "is deleted with its data",
     "are deleted with their data",
     ("", ""),
+)
+_REMOVED: Final[tuple[Shade, str, str, tuple[str, str]]] = (
+    "warn",
+    "is removed",
+    "are removed",
+    (": pruning stops a running one", ": pruning stops running ones"),
 )
 _LOSSES: Final[dict[Effect, tuple[Shade, str, str, tuple[str, str]]]] = {
     "refused": ("bad", "is rejected by the cluster", "are rejected by the cluster", ("", "")),
@@ -458,6 +466,25 @@ class Said(NamedTuple):
     def shade(self) -> Shade:
         """Its color."""
         return SHADES.get(self.effect, "")
+
+    @property
+    def guide(self) -> str:
+        """The address of the section about the ways to deliver such changes; empty if the package names no site."""
+        is_applied = bool(self.lines[0][0].consequence.applied)
+        section = "the-cluster-has-trainjobs" if is_applied else _SECTIONS.get(self.effect, "")
+        pages = catalogue.published("Documentation") if self.effect in _SECTIONS else ""
+        return f"{pages.rstrip('/')}/update-a-jobset.md#{section}" if pages else ""
+
+
+_SECTIONS: Final[dict[Effect, str]] = {
+    "new-object": "the-cluster-has-jobsets",
+    "withheld": "the-cluster-has-jobsets",
+    "while-suspended": "fields-that-may-change",
+    "restarts": "replacement-by-argo-cd",
+    "new-name": "name-suffix-hash",
+}
+GUIDE: Final = "how to deliver it"
+"""The text of the link to a section."""
 
 
 def field_of(line: Line, having: Sequence[Reviewed]) -> str:

@@ -21,6 +21,7 @@ from trainc.kubernetes.violations import listed
 from trainc.reports import in_order, message
 from trainc.review import queue_figures
 from trainc.review.formats import (
+    GUIDE,
     amounts,
     by_sentence,
     difference,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.formats import PodFigure
+    from trainc.review.formats import PodFigure, Said
     from trainc.review.job_entries import OneSided, Subject
     from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
     from trainc.review.sides.moves import FolderMove
@@ -208,16 +209,17 @@ def _fit(parts: Iterable[Section], space: int) -> tuple[list[str], str]:
 def _causes(groups: Sequence[CauseGroup]) -> Iterator[str]:
     """Yield the causes below what the cluster does with the most severe of their changes."""
     found: dict[str, list[CauseGroup]] = {}
-    shades = {}
+    firsts: dict[str, Said] = {}
     for group in groups:
         first = by_sentence(group)[0]
         found.setdefault(first.text, []).append(group)
-        shades[first.text] = first.shade
+        firsts[first.text] = first
     order = {"bad": 0, "warn": 1, "": 2}
-    for text, members in sorted(found.items(), key=lambda each: order[shades[each[0]]]):
-        shown = prose(text[0].upper() + text[1:])
-        title = f"**{shown}**" if shades[text] == "bad" else shown
-        yield "\n".join([f"{title}:", "", *map(_cause, members)])
+    for text, members in sorted(found.items(), key=lambda each: order[firsts[each[0]].shade]):
+        shown, guide = prose(text[0].upper() + text[1:]), firsts[text].guide
+        title = f"**{shown}**" if firsts[text].shade == "bad" else shown
+        link = f" ([{GUIDE}]({guide}))" if guide else ""
+        yield "\n".join([f"{title}{link}:", "", *map(_cause, members)])
 
 
 def _cause(group: CauseGroup) -> str:
