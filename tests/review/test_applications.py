@@ -64,6 +64,18 @@ def test_parameters_of_argo_cd(form: str, path: str) -> None:
             assert text in out, sides
 
 
+@pytest.mark.parametrize("form", REVIEWS)
+def test_parameters_are_never_cut(form: str) -> None:
+    commit_base()
+    for number in range(150):
+        write(f"jobs/a/{number}.yaml", CONFIG_MAP.format(number, "    a: b\n", ""))
+    for number in range(30):
+        write(f"jobs/z/.argocd-source-{number}.yaml", PARAMETERS.format("dev"))
+    commit()
+    out = review(form)
+    assert all(f"jobs/z/.argocd-source-{number}.yaml" in out for number in range(30))
+
+
 def test_parameters_are_values_without_secrets() -> None:
     commit_base("jobs/.argocd-source.yaml", "plugin: {env: [{name: API_TOKEN, value: abc}]}\n")
     write("jobs/.argocd-source.yaml", "plugin: {env: [{name: API_TOKEN, value: xyz}]}\nkustomize: {images: [a]}\n")
@@ -95,6 +107,19 @@ def test_a_job_that_moves_between_folders(form: str, has_applications: bool) -> 
         [move] = data()["moves"]
         assert (move["prunedBy"], move["deployedBy"]) == ((["dev"], ["prod"]) if has_applications else ([], []))
         assert [each["kind"] for each in move["objects"]] == ["TrainJob"]
+
+
+@pytest.mark.parametrize("form", REVIEWS)
+def test_a_job_that_moves_in_a_repository_with_an_application_set(form: str) -> None:
+    write("apps/teams.yaml", APPLICATION.format("teams").replace("kind: Application", "kind: ApplicationSet"))
+    commit_base()
+    write("jobs/prod/a.yaml", Path("jobs/dev/a.yaml").read_text())
+    Path("jobs/dev/a.yaml").unlink()
+    commit()
+    if form == "json":
+        assert data()["moves"][0]["applicationSets"] == ["teams"]
+    else:
+        assert "the Applications of ApplicationSet teams are not known, and may prune or deploy it" in review(form)
 
 
 def test_important_objects_of_a_move_are_never_cut() -> None:

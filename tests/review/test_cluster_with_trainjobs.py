@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from committing import commit
 from environments import JOB
+from files import write
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -94,12 +95,32 @@ def test_a_suspension_stops_the_job() -> None:
     assert "stops the job: its pods are deleted\n" in run("diff").out
 
 
-@pytest.mark.parametrize("name", ["own", "old"])
-def test_an_object_that_no_trainjob_makes(name: str) -> None:
+@pytest.mark.parametrize(("name", "kind"), [("own", "JobSet"), ("old", "PyTorchJob")])
+def test_an_object_that_no_trainjob_makes(name: str, kind: str) -> None:
     edit(f"jobs/{name}.yaml", (f"acme/{name}:1", f"acme/{name}:2"))
     out = run("diff").out
-    assert "1 JobSet must be recreated" in out
-    assert "delete the JobSet first" in out
+    assert f"\n1 {kind} must be recreated: a running one loses its training\n" in out
+    assert KEPT.replace("TrainJob", kind) in out
+
+
+def test_the_labels_of_a_jobset_apply_in_place() -> None:
+    edit("jobs/own.yaml", ("name: own,", "name: own, labels: {a: b},"))
+    assert "applied in place\n" in run("diff").out
+
+
+def test_a_trainjob_that_moves_to_another_project() -> None:
+    environments = "environments: {dev: {namespace: ml-dev}, prod: {namespace: ml}}\n"
+    write("a/trainc.yaml", f"output: none\n{environments}")
+    write("b/trainc.yaml", f"output: none\n{environments}")
+    write("a/train.yaml", JOB.format(name="moved"))
+    commit()
+    Path("a/train.yaml").rename("b/train.yaml")
+    edit("b/train.yaml", IMMUTABLE)
+    done = run("diff", "HEAD", "--", "a", "b")
+    assert done.code == 0, done.err
+    out = done.out
+    assert "\n2 TrainJobs must be recreated: running ones lose their training\n" in out
+    assert KEPT in out
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])

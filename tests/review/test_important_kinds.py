@@ -89,6 +89,34 @@ def test_a_list_that_is_cut_has_counts_and_all_important_objects(
         assert "ClusterRoleBinding" in head
 
 
+@pytest.mark.parametrize("form", REVIEWS)
+def test_changed_objects_of_important_kinds_are_never_cut(form: str, empty_repository: Path) -> None:
+    """Of a rendered folder, all changes have one cause: they are unknown."""
+    write("rendered/a.yaml", "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n")
+    for number in range(20):
+        write(f"rendered/m{number}.yaml", CONFIG_MAP.format(number) + "data: {a: b}\n")
+        write(f"rendered/r{number}.yaml", BINDING.format(number))
+    commit()
+    for number in range(20):
+        write(f"rendered/m{number}.yaml", CONFIG_MAP.format(number) + "data: {a: c}\n")
+        write(f"rendered/r{number}.yaml", BINDING.format(number) + "subjects: [{kind: User, name: eve}]\n")
+    text = run("diff", "HEAD", "--format", form, "--", "rendered").out
+    assert all(f"admins-{number}" in text for number in range(20))
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_the_edits_of_a_copied_document_are_one_entry(form: str, empty_repository: Path) -> None:
+    write("trainc.yaml", "passthrough: true\n")
+    added()
+    write("jobs/map.yaml", CONFIG_MAP.format(1) + "data: {a: x, b: x}\n")
+    commit()
+    write("jobs/map.yaml", CONFIG_MAP.format(1) + "data: {a: y, b: y}\n")
+    text = run("diff", "HEAD", "--format", form).out
+    name = {"text": "jobs/map.yaml:4: ConfigMap file-1\n", "markdown": "`jobs/map.yaml:4` `ConfigMap file-1`: 2 fields"}
+    assert text.count(name[form]) == 1
+    assert text.count("data.a") == 1
+
+
 def test_a_comment_with_too_many_important_objects_has_their_counts(empty_repository: Path) -> None:
     added(*[BINDING] * 2_000, CONFIG_MAP)
     text = run("diff", "HEAD", "--format", "markdown").out

@@ -104,6 +104,35 @@ def test_an_unchanged_file_is_not_listed(path: str, text: str, reason: str) -> N
 @pytest.mark.parametrize(
     ("path", "text"),
     [
+        pytest.param("templates/job.yaml", JOB.format(name="'{{ .Values.name }}'"), id="template"),
+        pytest.param("values.yaml", "name: b\n", id="values"),
+        pytest.param("Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.1\n", id="chart"),
+    ],
+)
+def test_a_file_of_a_chart(path: str, text: str) -> None:
+    write("jobs/chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    commit()
+    git("branch", "--force", "main")
+    write(f"jobs/chart/{path}", text)
+    write("jobs/chart/plain.yaml", JOB.format(name="plain"))
+    commit()
+    for sides in ("main..HEAD", "main"):
+        [(file, _, why, _)] = rows(sides=sides)
+        assert (file, why) == (f"jobs/chart/{path}", "it is a file of a Helm chart, which trainc does not render")
+    assert "added plain (JobSet)" in review("text").out
+
+
+@pytest.mark.parametrize("form", REVIEWS)
+def test_a_removed_claim_loses_its_data(form: str) -> None:
+    write("jobs/claim.yaml", CLAIM)
+    commit()
+    shown = review(form, sides="HEAD..main").out
+    assert ('"losesData": true' if form == "json" else "deleted with its data by a tool that prunes") in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
         ("jobs/.hidden.yaml", ROLE),
         ("jobs/.x/e.yaml", ROLE),
         ("jobs/values.yaml", "replicas: 1\n"),

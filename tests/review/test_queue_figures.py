@@ -96,7 +96,8 @@ def test_requests_beyond_the_quota_are_marked(form: str) -> None:
 
 
 def test_the_quota_in_json() -> None:
-    resource = {"resource": "nvidia.com/gpu", "requested": "100", "quota": "64", "exceeded": True}
+    before = {"requested": "48", "quota": "64"}
+    resource = {"resource": "nvidia.com/gpu", "requested": "100", "quota": "64", "exceeded": True, "before": before}
     assert figures() == [{"kind": "ClusterQueue", "name": "research", "resources": [resource]}]
 
 
@@ -107,6 +108,30 @@ def test_requests_within_the_quota_are_not_marked(form: str) -> None:
     assert "exceeds" not in shown
     assert '"exceeded": true' not in shown
     assert "64 of 64 nvidia.com/gpu" in shown or form == "json"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "note", "marked"),
+    [
+        pytest.param((13, 64), (25, 64), "before: 52 of 64", True, id="new"),
+        pytest.param((20, 64), (25, 64), "before: 80 of 64", True, id="more"),
+        pytest.param((25, 64), (25, 64), "as before", False, id="as before"),
+        pytest.param((28, 64), (25, 64), "before: 112 of 64", False, id="less"),
+        pytest.param((25, 128), (25, 64), "before: 100 of 128", True, id="less quota"),
+    ],
+)
+def test_whether_the_change_exceeds_the_quota(
+    before: tuple[int, int], after: tuple[int, int], note: str, marked: bool
+) -> None:
+    for nodes, quota in (before, after):
+        job("first", 12)
+        job("second", nodes - 12)
+        Path("jobs/queues.yaml").write_text(queue(quota=quota) + FLAVOR)
+        if (nodes, quota) == before:
+            commit()
+    Path("jobs/other.yaml").write_text(JOB.format(name="other", nodes=1, queue="none"))
+    assert f"100 of 64 nvidia.com/gpu exceeds the quota ({note})" in review()
+    assert ("**100 of 64" in review("markdown")) == marked
 
 
 def test_environments_of_one_cluster_share_a_quota() -> None:

@@ -133,7 +133,7 @@ def test_a_setting_that_renames_all_jobs() -> None:
     )
     assert found == [("changed", f"{name}-dev", f"{name}-develop", ["name"]) for name in "ab"]
     out = run("diff", "--env", "dev").out
-    assert "setting environments.dev.nameSuffix: -dev -> -develop\n  changes 2 jobs: ns/a [dev], ns/b [dev]\n" in out
+    assert "setting environments.dev.nameSuffix: -dev -> -develop\n  changes 2 jobs [dev]: ns/a, ns/b\n" in out
     assert "    metadata.name: a-dev -> a-develop  (values of ns/a [dev]; the others differ)\n" in out
 
 

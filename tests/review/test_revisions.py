@@ -497,7 +497,7 @@ def test_links_that_are_not_followed(project: Path, target: str, reason: str) ->
     commit({})
     done = run("diff", "HEAD~1..HEAD")
     assert (done.code, done.err) == (0, "")
-    assert f"jobs/circle.yaml: is added: it is a {reason}" in done.out
+    assert f"jobs/circle.yaml is added: it is a {reason}" in done.out
 
 
 def decoy(project: Path) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from email.message import Message
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from pages import ROOT
 from running import run
+
+from trainc.reports import catalogue
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
@@ -161,6 +166,27 @@ def test_kueue_rejects_another_queue_of_a_running_jobset(suspend: bool, allowed:
     [found] = json.loads(run("diff", "old.yaml", "new.yaml", "--format", "json").out)["objects"]
     assert found["allowed"] is allowed
     assert [each["field"] for each in found["refused"]] == ([] if allowed else [f"metadata.labels.{QUEUE}"])
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_a_package_with_public_pages_links_to_the_ways_to_deliver_a_change(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("old.yaml").write_text(yaml.safe_dump(JOB))
+    Path("new.yaml").write_text(yaml.safe_dump(changed_job(numNodes=3)))
+    words = "diff", "old.yaml", "new.yaml", "--format", form
+    link = "https://example.com/trainc/update-a-jobset.md#the-cluster-has-jobsets"
+    assert "update-a-jobset" not in run(*words).out
+    metadata = Message()
+    metadata["Project-URL"] = "Documentation, https://example.com/trainc/"
+    monkeypatch.setattr("importlib.metadata.metadata", lambda _: metadata)
+    catalogue.published.cache_clear()
+    shown = run(*words).out
+    catalogue.published.cache_clear()
+    assert shown.count(link) == 1
+    page, _, section = link.rpartition("/")[2].partition("#")
+    headings = re.findall("^#+ (.*)", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+    assert section in [heading.lower().replace(" ", "-") for heading in headings]
 
 
 def test_a_hash_does_not_cover_the_queue() -> None:

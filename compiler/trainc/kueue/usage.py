@@ -43,11 +43,17 @@ class QueueUse(NamedTuple):
     """The requests of all JobSets, of the resources that have a quota."""
     used: Amounts | None = None
     """What all workloads of the queue use now; None if it is not known."""
+    before: QueueUse | None = None
+    """The same queue before a change; None if nothing used it, or if its quota was not known."""
 
     @property
     def exceeded(self) -> list[str]:
         """The resources of which the JobSets request more than the quota."""
-        return [name for name, amount in self.requested.items() if amount > self.quota[name]]
+        return [name for name in self.requested if self.excess(name)]
+
+    def excess(self, resource: str) -> int:
+        """Return the amount of a resource that the JobSets request beyond the quota, or 0."""
+        return max(0, self.requested.get(resource, 0) - self.quota.get(resource, 0))
 
     def shown(self, resource: str) -> str:
         """Return the requests of a resource beside its quota: `100 of 64`."""
@@ -60,7 +66,10 @@ class QueueUse(NamedTuple):
 
     def with_requests_of(self, other: QueueUse) -> QueueUse:
         """Return the use with the requests of other JobSets beside the same quota."""
-        return self._replace(requested=_sum(self.requested, other.requested))
+        before = self.before and other.before and self.before.with_requests_of(other.before)
+        return self._replace(
+            requested=_sum(self.requested, other.requested), before=before or self.before or other.before
+        )
 
 
 def queue_uses(jobsets: Iterable[Tree], documents: Iterable[Document]) -> list[QueueUse]:

@@ -33,7 +33,7 @@ from trainc.review.consequences import (
     between_environments,
     judge,
     under_new_name,
-    with_trainjob,
+    without_rendering,
 )
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
 from trainc.review.review_notes import unused_runtimes, upgrade_notes, with_objects_ahead
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.compilation import Compilation, Compiled, Run
+    from trainc.kueue.usage import QueueUse
     from trainc.pipeline.plan import Plan
     from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
@@ -266,8 +267,16 @@ def _pods(before: Side, after: Side) -> PodNumbers:
         before=footprint.by_queue(item.tree for item in before.items),
         after=footprint.by_queue(((not names_apart and item.own) or item).tree for item in after.items),
         cluster=own.settings.cluster if is_live or "rendered" not in contents else None,
-        queues=with_current_use(after.queues, before.others) if is_live else after.queues,
+        queues=with_current_use(after.queues, before.others) if is_live else _queues(before, after),
     )
+
+
+def _queues(before: Side, after: Side) -> tuple[QueueUse, ...]:
+    """Return what the JobSets request from Kueue's queues after a change, each with what they did before."""
+    if after.spec.environment:
+        return after.queues  # no queue changes between two environments
+    old = {(use.kind, use.name): use for use in before.queues}
+    return tuple(use._replace(before=old.get((use.kind, use.name))) for use in after.queues)
 
 
 def _edited_annotations(old: Side, new: Side) -> list[SettingEdit]:
@@ -375,18 +384,18 @@ class _Reviewer:
         judgement = judge(new.id.kind, old.tree, tree, found, self.release, compiled=compiled)
         new_name = self._new_name(old, new, judgement)
         id = new.own.id if new.own is not None and (new.is_renamed or self.of_environments) else new.id
+        is_other, applied = _name(old.id) != _name(id), self._applied(new)
         if self.of_environments:
             judgement = between_environments(len(found))
         elif self._is_upgrade(old, new):
             judgement = after_upgrade(new.id.kind, judgement)
-        elif new_name or new.own is not None:
+        elif new_name or new.own is not None or is_other:
             judgement = under_new_name(len(found))
         else:
             judgement = as_a_whole(judgement)
-            if self.renders_nothing and new.job is not None and new.job.plan.job.own_runtime is None:
-                judgement = with_trainjob(judgement)
+            if applied:
+                judgement = without_rendering(judgement, applied)
         sources = self._source(old, old=True), self._source(new)
-        is_other = _name(old.id) != _name(id)
         return Reviewed(
             status="changed",
             id=id,
@@ -400,8 +409,13 @@ class _Reviewer:
             renamed=old.id if is_other else None,
             renamed_source=sources[0].name if is_other and sources[0].name != sources[1].name else "",
             new_name=new_name,
+            applied=applied,
             running=self._running_state(old),
         )
+
+    def _applied(self, item: SideItem) -> str:
+        """Return the kind of the document that the user applies if trainc does not render the object; else empty."""
+        return item.job.plan.job.id.kind if self.renders_nothing and item.job is not None else ""
 
     def _running_state(self, old: SideItem | None) -> bool | None:
         is_jobset = self.is_live and old is not None and old.id.kind == JOBSET.kind
@@ -433,7 +447,7 @@ class _Reviewer:
         if values[0] == values[1]:
             return None
         at = Place(new.document, change.new_path[:-1] if change.kind == "removed" else change.new_path)
-        return InputEdit("document", f"the {new.id.kind}", change, at, (old.tree, new.tree))
+        return InputEdit("document", self._source(new).title, change, at, (old.tree, new.tree), own=True)
 
     def setting(self, edit: SettingEdit) -> ChangedSetting:
         """Return a changed setting without secrets."""
@@ -457,6 +471,7 @@ class _Reviewer:
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,
             after=own.tree if new else None,
+            applied=self._applied(item),
             loses_data=new is None and not self.of_environments and loses_data(own.id, self.used),
         )
 
@@ -520,7 +535,7 @@ class _Reviewer:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
         change = shown(edit.change, *edit.trees)
         gone = edit.gone and not self.of_environments  # both environments have the same files
-        return Cause(by, change.field, change, at, gone, edit.setting)
+        return Cause(by, change.field, change, at, gone, edit.setting, own=edit.own)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()

@@ -65,6 +65,8 @@ class InputEdit(NamedTuple):
     """Whether the place is in the old side, because the edit removed the whole document or the setting."""
     setting: Path = ()
     """The path in trainc.yaml of the setting that wrote the value; empty for a field of a document."""
+    own: bool = False
+    """Whether it is the change itself, of a document that is copied."""
 
 
 class Causes:

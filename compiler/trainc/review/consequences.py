@@ -68,7 +68,7 @@ SHORT: Final[dict[Effect, str]] = {
 RANK: Final = {effect: rank for rank, effect in enumerate(SHORT)}
 _SENTENCES: Final[dict[Effect, str]] = {
     "differs": "differs between the environments",
-    "unknown": "trainc does not know the cluster's rules for this kind",
+    "unknown": "the cluster's rules for this kind are not known",
     "in-place": "applied in place",
     "new-jobs": "applies to new jobs",
     "starts": "starts the job",
@@ -86,11 +86,12 @@ _RECREATED: Final = (
     "or use --name-suffix-hash"
 )
 _NEW_JOBSET: Final = "starts a new JobSet{name}; pruning stops the old one"
-_OF_TRAINJOB: Final[dict[Effect, str]] = {
+_OF_APPLIED: Final[dict[Effect, str]] = {
     "withheld": "an existing job does not get this change, because of another one",
-    "new-object": "an existing job does not get this change: delete the TrainJob first (a running one loses its "
+    "new-object": "an existing job does not get this change: delete the {applied} first (a running one loses its "
     "training)",
 }
+"""The sentences for an object that trainc does not render."""
 
 IMMUTABLE_DATA: Final = "the object sets immutable: true"
 SAME: Final = "the new value is equivalent"
@@ -107,13 +108,14 @@ class Consequence(NamedTuple):
     effect: Effect
     why: str = ""
     """The reason; empty if the effect is self-explanatory."""
-    of_trainjob: bool = False
-    """Whether the cluster has the TrainJob, whose controller makes the object and makes a deleted one again."""
+    applied: str = ""
+    """The kind of the document that the user applies, if trainc does not render the object, such as TrainJob. Its
+    controller makes the object, and makes a deleted one again."""
 
     def sentence(self, kind: str, new_name: str = "") -> str:
         """Return what the cluster does with the change of an object of a kind, which gets a new name or none."""
-        if self.of_trainjob and self.effect in _OF_TRAINJOB:
-            said = _OF_TRAINJOB[self.effect]
+        if self.applied and self.effect in _OF_APPLIED:
+            said = _OF_APPLIED[self.effect]
         elif kind == JOBSET.kind and self.effect == "new-object":
             said = _RECREATED
         elif kind == JOBSET.kind and self.effect == "new-name":
@@ -121,7 +123,7 @@ class Consequence(NamedTuple):
         else:
             said = _SENTENCES[self.effect]
         mark = "; " if ":" in said else ": "
-        return said.format(kind=kind) + (f"{mark}{self.why}" if self.why else "")
+        return said.format(kind=kind, applied=self.applied) + (f"{mark}{self.why}" if self.why else "")
 
 
 class Judgement(NamedTuple):
@@ -197,16 +199,16 @@ def after_upgrade(kind: str, judgement: Judgement) -> Judgement:
     return Judgement(tuple(found))
 
 
-def with_trainjob(judgement: Judgement) -> Judgement:
-    """Return the effects of the changes of an object in a cluster that gets the TrainJob, not the object.
+def without_rendering(judgement: Judgement, applied: str) -> Judgement:
+    """Return the effects of the changes of an object in a cluster that gets its source of the kind `applied`.
 
     The API server rejects most changes of a TrainJob, and a TrainJob keeps a copy of its runtime. The controller leaves
-    the JobSet of a running one alone.
+    the JobSet of a running one alone, and a controller of another kind its pods. A JobSet is its own source.
     """
     found = []
     for each in judgement.consequences:
-        kept = each.effect not in ("in-place", "while-suspended") or each.why == SAME
-        found.append((each if kept else Consequence("new-jobs", RUNNING))._replace(of_trainjob=True))
+        kept = applied == JOBSET.kind or each.effect not in ("in-place", "while-suspended") or each.why == SAME
+        found.append((each if kept else Consequence("new-jobs", RUNNING))._replace(applied=applied))
     return judgement._replace(consequences=tuple(found))
 
 

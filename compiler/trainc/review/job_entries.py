@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainc.base.kinds import JOBSET
 from trainc.base.texts import plural
 from trainc.kubernetes.violations import listed
+from trainc.review.important_kinds import is_important
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -31,6 +32,8 @@ class Subject(NamedTuple):
     """The old name of a renamed job."""
     running: bool = False
     """Whether it is a job of a cluster whose pods run."""
+    is_important: bool = False
+    """Whether it is a document of a kind that gives rights, runs code or deletes data."""
 
     @property
     def title(self) -> str:
@@ -108,14 +111,18 @@ def subjects(objects: Iterable[Reviewed]) -> list[Subject]:
     found: dict[ObjectSource, dict[str, None]] = {}
     renamed: dict[ObjectSource, str] = {}
     running: set[ObjectSource] = set()
+    important: set[ObjectSource] = set()
     for each in objects:
         found.setdefault(each.source, {}).update(dict.fromkeys(each.environments))
         if each.renamed_source:
             renamed.setdefault(each.source, each.renamed_source)
         if each.running:
             running.add(each.source)
+        if each.source.kind and is_important(each.id):
+            important.add(each.source)
     return [
-        Subject(source, tuple(names), renamed.get(source, ""), source in running) for source, names in found.items()
+        Subject(source, tuple(names), renamed.get(source, ""), source in running, source in important)
+        for source, names in found.items()
     ]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
 from trainc.pods.footprint import NOTHING
 from trainc.review.changes import changes, shown
-from trainc.review.consequences import as_a_whole, judge
+from trainc.review.consequences import as_a_whole, judge, without_rendering
 from trainc.review.queue_figures import summed_uses
 from trainc.review.reviewed import Line, PodNumbers, Review, Reviewed
 
@@ -154,6 +154,8 @@ def _changed(old: Reviewed, new: Reviewed, release: TrainerRelease) -> Reviewed 
     if not differing:
         return None
     judgement = as_a_whole(judge(new.id.kind, before, after, differing, release, compiled=True))
+    if new.applied:
+        judgement = without_rendering(judgement, new.applied)
     lines = zip(differing, judgement.consequences, strict=True)
     return new._replace(
         status="changed",

@@ -1,9 +1,9 @@
 """Queue figures: what the JobSets request from Kueue's queues after a change, beside the quotas.
 
 Reads    a review.
-Returns  a figure for each ClusterQueue and cohort of each cluster. Environments of one cluster with the same quota have
-         one figure with the sum of their requests. Of rendered manifests, the cluster is not known: each environment
-         has its own figures. Requests beyond a quota come first.
+Returns  a figure for each ClusterQueue and cohort of each cluster, beside that before the change. Environments of one
+         cluster with the same quota have one figure with the sum of their requests. Of rendered manifests, the cluster
+         is not known: each environment has its own figures. Requests beyond a quota come first.
 """
 
 from __future__ import annotations
@@ -35,14 +35,27 @@ class QueueFigure(NamedTuple):
         return f"{self.use.kind} {self.use.name}{where}"
 
     @property
-    def exceeded(self) -> str:
-        """The requests beyond the quota: `100 of 64 nvidia.com/gpu`; empty for none."""
-        return self._amounts(self.use.exceeded)
+    def raised(self) -> list[str]:
+        """The resources that the change raises beyond the quota, or further beyond it."""
+        before = self.use.before
+        return [name for name in self.use.exceeded if not before or self.use.excess(name) > before.excess(name)]
 
     @property
-    def fits(self) -> str:
-        """The other requests."""
-        return self._amounts(name for name in self.use.requested if name not in self.use.exceeded)
+    def amounts(self) -> list[tuple[str, str]]:
+        """The resources, exceeded ones first, each with its requests.
+
+        `100 of 64 nvidia.com/gpu exceeds the quota (before: 48 of 64)`
+        """
+        use, before = self.use, self.use.before
+        found = []
+        for name in sorted(use.requested, key=lambda name: name not in use.exceeded):
+            text = f"{use.shown(name)} {name}"
+            if name in use.exceeded:
+                old = before.shown(name) if before and name in before.requested else ""
+                note = "" if not old else " (as before)" if old == use.shown(name) else f" (before: {old})"
+                text = f"{text} exceeds the quota{note}"
+            found.append((name, text))
+        return found
 
     @property
     def used(self) -> str:
@@ -53,12 +66,9 @@ class QueueFigure(NamedTuple):
         shown = (f"{text_of(name, use.used[name])} {name}" for name in use.quota if use.used and name in use.used)
         return "" if use.used is None else ", ".join(shown) or "nothing"
 
-    def _amounts(self, resources: Iterable[str]) -> str:
-        return ", ".join(f"{self.use.shown(name)} {name}" for name in resources)
-
 
 def queue_figures(review: Review) -> list[QueueFigure]:
-    """Return the figures of a review, those with exceeded quotas first."""
+    """Return the figures of a review, first those with quotas that the change exceeds, then other exceeded ones."""
     found: dict[object, QueueFigure] = {}
     for pods in review.pods:
         for use in pods.queues:
@@ -71,7 +81,7 @@ def queue_figures(review: Review) -> list[QueueFigure]:
             else:
                 environments = tuple(dict.fromkeys((*known.environments, *own.environments)))
                 found[key] = known._replace(use=known.use.with_requests_of(use), environments=environments)
-    return sorted(found.values(), key=lambda figure: not figure.use.exceeded)
+    return sorted(found.values(), key=lambda figure: (not figure.raised, not figure.use.exceeded))
 
 
 def summed_uses(uses: Iterable[QueueUse]) -> Iterator[QueueUse]:
@@ -96,15 +106,15 @@ def lines(
 ) -> Iterator[str]:
     """Yield the figures of a review as text, at most this many.
 
-    `mark` shows requests beyond a quota, and `code` the environments: by default, as the other text.
+    `mark` shows requests that the change raises beyond a quota. `code` shows the environments, by default as text.
     """
     found = queue_figures(review)
     for figure in found[:most]:
-        over = mark(escape(f"{figure.exceeded} exceeds the quota")) if figure.exceeded else ""
         title = escape(figure.title)
         if figure.environments:
             title = f"{title} {(code or escape)('[' + ', '.join(figure.environments) + ']')}"
-        requests = ", ".join(filter(None, [over, escape(figure.fits)])) or "nothing"
+        shown = (mark(escape(text)) if name in figure.raised else escape(text) for name, text in figure.amounts)
+        requests = ", ".join(shown) or "nothing"
         now = escape(f"; in use now: {figure.used}") if figure.used else ""
         yield f"{title}: requests {requests}{now}"
     if len(found) > most:
@@ -115,6 +125,13 @@ def as_json(review: Review) -> Tree:
     """Return the figures of a review as a field of JSON; nothing without one."""
     found = [_json(figure) for figure in queue_figures(review)]
     return {"queues": found} if found else {}
+
+
+def _amounts_before(resource: str, use: QueueUse) -> Tree:
+    from trainc.kueue.kueue_objects import text_of
+
+    amounts = ("requested", use.requested), ("quota", use.quota)
+    return {word: text_of(resource, found[resource]) for word, found in amounts if resource in found}
 
 
 def _json(figure: QueueFigure) -> Tree:
@@ -130,6 +147,7 @@ def _json(figure: QueueFigure) -> Tree:
             "requested": text_of(name, amount),
             "quota": text_of(name, use.quota[name]),
             "exceeded": name in use.exceeded,
+            **({"before": _amounts_before(name, use.before)} if use.before else {}),
             **({"used": text_of(name, use.used.get(name, 0))} if use.used is not None else {}),
         }
         for name, amount in use.requested.items()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc.base.kinds import TRAINJOB
+from trainc.base.kinds import JOBSET
 from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
 from trainc.masking.masked_messages import masked_violation
@@ -18,6 +18,7 @@ from trainc.masking.masked_values import masked
 from trainc.review.changes import touches
 from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
 from trainc.review.consequences import RANK, Consequence, most_severe
+from trainc.review.important_kinds import is_important
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,10 +54,14 @@ class Cause(NamedTuple):
     """The path in trainc.yaml of the setting that wrote the value; empty for a field of a document."""
     release: bool = False
     """Whether it is a behaviour of a release of Trainer; the line is then a section of the documentation."""
+    own: bool = False
+    """Whether it is the change itself, of a document that is copied."""
 
     @property
     def key(self) -> object:
-        """The identity of an edit, whichever objects it changes."""
+        """The identity of an edit, whichever objects it changes. All edits of a copied document are one."""
+        if self.own:
+            return (self.by, self.at.file, self.gone)
         return (self.by, self.field, self.at, self.gone, self.edit.kind)
 
 
@@ -113,6 +118,8 @@ class Reviewed(NamedTuple):
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
     """The environments in which it is the same; empty for a project without environments."""
+    applied: str = ""
+    """The kind of the document that a user applies if trainc does not render the object: TrainJob, PyTorchJob."""
     running: bool | None = None
     """Whether the status of a JobSet in a cluster shows that its pods run; None if it is not known."""
     loses_data: bool = False
@@ -151,7 +158,7 @@ class Reviewed(NamedTuple):
     @property
     def kind(self) -> str:
         """The kind of the object that a user applies: TrainJob, if the cluster has the TrainJob that makes it."""
-        return TRAINJOB.kind if any(line.consequence.of_trainjob for line in self.lines) else self.id.kind
+        return self.applied if self.applied and self.id.kind == JOBSET.kind else self.id.kind
 
 
 class CauseGroup(NamedTuple):
@@ -288,7 +295,7 @@ class Review(NamedTuple):
         return [_counts(name, objects) for name, objects in by_name.items() if objects]
 
     def groups(self) -> list[CauseGroup]:
-        """Return the changes by cause: first those of settings, then the cause that changes most objects."""
+        """Return the changes by cause: settings, then important documents, then the cause that changes most objects."""
         found = grouped(self.with_status("changed"), self.settings, by_change=self.kind == "live")
         return [self._with_settings(group) for group in found]
 
@@ -372,6 +379,7 @@ def grouped(
         key=lambda group: (
             group.cause is None,
             position.get(id(group.setting), len(settings)),
+            not any(each.source.kind and is_important(each.id) for each in group.objects),
             -sum(each.number for each in group.objects),
             -RANK[group.effect],
         ),

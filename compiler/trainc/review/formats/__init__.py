@@ -24,13 +24,16 @@ from `json.py`, and from `tests/review/test_markdown.py`.
 from __future__ import annotations
 
 from collections import Counter
+from difflib import unified_diff
 from importlib import import_module
+from itertools import islice
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
-from trainc.base.kinds import JOBSET, TRAINJOB
+from trainc.base.kinds import JOBSET
 from trainc.base.suggestions import shared_length
 from trainc.base.texts import escape, plural
+from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory
@@ -39,7 +42,7 @@ from trainc.masking.masked_values import MASK
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
-from trainc.reports import message
+from trainc.reports import catalogue, message
 from trainc.review.changes import Change
 from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import RANK
@@ -47,7 +50,7 @@ from trainc.review.important_kinds import is_important
 from trainc.review.job_entries import number_of, subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
@@ -70,6 +73,8 @@ SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
 MOVED: Final = 6
 """The maximum number of ordinary objects that are named for a move."""
+LONGEST: Final = 2000
+"""The maximum number of lines of two values that are compared line by line."""
 SETTINGS: Final = 6
 """The maximum number of settings that are named as possible causes."""
 Shade = Literal["bad", "warn", ""]
@@ -102,16 +107,27 @@ def numbers(diagnostics: Sequence[Diagnostic]) -> str:
     return listed(plural(count, severity) for count, severity in counts if count)
 
 
-def listed_subjects(given: Sequence[Subject], most: int) -> list[str]:
-    """Return the titles of sources, at most this many, and the number of the others."""
-    shown = [subject.title for subject in given[:most]]
-    return [*shown, f"{len(given) - most:,} more"] if len(given) > most else shown
+def names_of(
+    given: Sequence[Subject], most: int, code: Callable[[str], str] = str, words: Callable[[str], str] = str
+) -> str:
+    """Return sources: `nlp/llama [dev, prod]`, `3 jobs [prod]: a, b, 2 more`; environments that all share are one.
 
-
-def changes_of(given: Sequence[Subject], most: int) -> str:
-    """Return what a cause changes: `nlp/llama [dev, prod]`, `3 jobs: a, b, c`."""
-    shown = ", ".join(listed_subjects(given, most))
-    return shown if len(given) == 1 else f"{number_of(given)}: {shown}"
+    Args:
+        given: the sources.
+        most: the maximum number of names; important sources come first, and are never left out.
+        code: the form of names in the format.
+        words: the form of other words.
+    """
+    important = sum(each.is_important for each in given)
+    kept = important_first(given, max(0, most + (len(given) == most + 1) - important), lambda each: each.is_important)
+    scopes = [f" {code('[' + ', '.join(each.environments) + ']')}" if each.environments else "" for each in kept]
+    names = [code(each._replace(environments=()).title) for each in kept]
+    if len(given) == 1:
+        return names[0] + scopes[0]
+    is_shared = all(each.environments == given[0].environments for each in given)
+    shown = names if is_shared else [name + scope for name, scope in zip(names, scopes, strict=True)]
+    more = [f"{len(given) - len(kept):,} more"] if len(given) > len(kept) else []
+    return f"{words(number_of(given))}{scopes[0] if is_shared else ''}: {', '.join([*shown, *more])}"
 
 
 def numbers_of(review: Review) -> str:
@@ -148,12 +164,14 @@ def remarks(review: Review) -> list[str]:
 def losses(review: Review) -> list[Lost]:
     """Return what is lost, stopped or rejected: `5 JobSets must be recreated: running ones lose their training`."""
     found: list[Lost] = []
+    removed = [each for each in review.with_status("removed") if each.id.kind == JOBSET.kind]
     rows = [*((review.with_effect(effect), row) for effect, row in _LOSSES.items()), (review.lost, _DELETED)]
+    rows += [(removed, _REMOVED)] if review.kind != "environments" else []
     for objects, (shade, one, many, jobs) in rows:
         if kinds := _by_kind(objects):
             is_one = sum(kinds.values()) == 1
             said = listed(plural(count, kind) for kind, count in kinds.items())
-            end = jobs[not is_one] if kinds.keys() & {JOBSET.kind, TRAINJOB.kind} else ""
+            end = jobs[not is_one] if any(each.id.kind == JOBSET.kind for each in objects) else ""
             if end and review.kind == "live":
                 running = sum(each.number for each in objects if each.running)
                 loses = "is running and loses its" if running == 1 else "are running and lose their"
@@ -170,6 +188,12 @@ _DELETED: Final[tuple[Shade, str, str, tuple[str, str]]] = (
     "is deleted with its data",
     "are deleted with their data",
     ("", ""),
+)
+_REMOVED: Final[tuple[Shade, str, str, tuple[str, str]]] = (
+    "warn",
+    "is removed",
+    "are removed",
+    (": pruning stops a running one", ": pruning stops running ones"),
 )
 _LOSSES: Final[dict[Effect, tuple[Shade, str, str, tuple[str, str]]]] = {
     "refused": ("bad", "is rejected by the cluster", "are rejected by the cluster", ("", "")),
@@ -269,27 +293,28 @@ class ListedRows(NamedTuple):
 def listed_rows(rows: Sequence[NotCompared], most: int) -> ListedRows:
     """Return the differences that are not compared, with at most this many of those that are not important."""
 
-    def is_first(row: NotCompared) -> bool:
-        return row.object is not None and is_important(row.object)
-
-    shown = important_first(rows, most, is_first)
+    shown = important_first(rows, most, _is_important)
     if len(shown) == len(rows):
         return ListedRows(shown, "")
-    kinds = Counter(row.object.kind if row.object else "file" for row in important_first(rows, len(rows), is_first))
-    return ListedRows(shown, listed(plural(count, kind) for kind, count in kinds.items()))
+    found = important_first(rows, len(rows), _is_important)
+    return ListedRows(shown, _numbers_of_kinds(row.object.kind if row.object else "file" for row in found))
+
+
+def _numbers_of_kinds(kinds: Iterable[str]) -> str:
+    return listed(plural(count, kind) for kind, count in Counter(kinds).items())
+
+
+def _is_important(row: NotCompared) -> bool:
+    return row.is_important
 
 
 def difference(row: NotCompared) -> str:
-    """Return a difference that is not compared, without its file: `ClusterRoleBinding admin is added: ...`."""
-    subject = f"{named(row.object)} is" if row.object is not None else "is"
-    return f"{subject} {row.status}: {row.reason}{parameters(row)}"
-
-
-def parameters(row: NotCompared) -> str:
-    """Return the changes of a file of Argo CD's parameters: `; parameter environment: prod -> dev`."""
-    return "".join(
-        f"; {each.field}{edited(Change(each.status, each.field, (), (), each.old, each.new))}" for each in row.changes
+    """Return what follows the name of a file: ` is changed: ...`, `: ClusterRoleBinding admin is added: ...`."""
+    subject = "" if row.object is None else f": {named(row.object)}"
+    parameters = (
+        f"{each.field}{edited(Change(each.status, each.field, (), (), each.old, each.new))}" for each in row.changes
     )
+    return f"{subject} is {row.status}: {'; '.join((*parameters, *([DELETED] if row.loses_data else []), row.reason))}"
 
 
 def moved(move: FolderMove) -> str:
@@ -299,9 +324,9 @@ def moved(move: FolderMove) -> str:
     """
     important = sum(map(is_important, move.objects))
     kept = important_first(move.objects, max(0, MOVED - important), is_important)
-    shown = [named(id) for id in kept]
-    if len(kept) < len(move.objects):
-        shown.append(f"{len(move.objects) - len(kept)} more")
+    shown = listed(map(named, kept))
+    if more := len(move.objects) - len(kept):
+        shown = f"{_numbers_of_kinds(id.kind for id in move.objects)}: {', '.join(map(named, kept))}, {more:,} more"
     pronoun = "it" if len(move.objects) == 1 else "them"
     effects = (
         f"{plural(len(names), 'Application').partition(' ')[2]} {listed(names)} "
@@ -309,7 +334,9 @@ def moved(move: FolderMove) -> str:
         for names, verb in ((move.pruned_by, "prune"), (move.deployed_by, "deploy"))
         if names
     )
-    return "; ".join((listed(shown), *effects))
+    sets = plural(len(move.sets), "ApplicationSet").partition(" ")[2]
+    unread = f"the Applications of {sets} {listed(move.sets)} are not known, and may prune or deploy {pronoun}"
+    return "; ".join((shown, *effects, *([unread] if move.sets else [])))
 
 
 def files_of(settings: Sequence[ChangedSetting], shown: Iterable[ChangedSetting]) -> str:
@@ -443,17 +470,37 @@ class Said(NamedTuple):
         """Its color."""
         return SHADES.get(self.effect, "")
 
+    @property
+    def guide(self) -> str:
+        """The address of the section about the ways to deliver such changes; empty if the package names no site."""
+        is_applied = bool(self.lines[0][0].consequence.applied)
+        section = "the-cluster-has-trainjobs" if is_applied else _SECTIONS.get(self.effect, "")
+        pages = catalogue.published("Documentation") if self.effect in _SECTIONS else ""
+        return f"{pages.rstrip('/')}/update-a-jobset.md#{section}" if pages else ""
+
+
+_SECTIONS: Final[dict[Effect, str]] = {
+    "new-object": "the-cluster-has-jobsets",
+    "withheld": "the-cluster-has-jobsets",
+    "while-suspended": "fields-that-may-change",
+    "restarts": "replacement-by-argo-cd",
+    "new-name": "name-suffix-hash",
+}
+GUIDE: Final = "how to deliver it"
+"""The text of the link to a section."""
+
 
 def field_of(line: Line, having: Sequence[Reviewed]) -> str:
-    """Return a changed field, with the kind of an object that is no JobSet."""
+    """Return a changed field, with the kind of an object that is no JobSet, unless the cause names it."""
     kind = having[0].id.kind
-    return line.change.field if kind == JOBSET.kind else f"{kind} {line.change.field}"
+    is_named = kind == JOBSET.kind or (line.cause is not None and line.cause.own)
+    return line.change.field if is_named else f"{kind} {line.change.field}"
 
 
 def notes_of(line: Line, having: Sequence[Reviewed], whole: Sequence[Subject], most: int) -> list[str]:
     """Return which sources have a change, unless all of `whole`, and whether its values differ."""
     found = subjects(having)
-    notes = [] if found == whole else [f"in {listed(listed_subjects(found, most))}"]
+    notes = [] if found == whole else [f"in {names_of(found, most)}"]
     if not same_values(line, having):
         notes.append(f"values of {subjects(having[:1])[0].title}; the others differ")
     return notes
@@ -554,6 +601,20 @@ def _figures(pods: Iterable[PodNumbers], queue: str | None) -> list[PodFigure]:
 
 def _footprint(queues: Mapping[str, Footprint], queue: str | None) -> Footprint:
     return sum(queues.values(), NOTHING) if queue is None else queues.get(queue, NOTHING)
+
+
+def value_lines(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the values with their marks; of a changed value, a diff with one line of context."""
+    old, new = ([] if part is GONE else block(part) for part in (change.old, change.new))
+    if old and new and len(old) + len(new) <= LONGEST:
+        for line in islice(unified_diff(old, new, n=1, lineterm=""), 2, None):
+            if not line.startswith("@@"):
+                yield line[0], line[1:]
+            elif not line.startswith(("@@ -1 ", "@@ -1,")):
+                yield " ", "..."
+    else:
+        yield from (("-", line) for line in old)
+        yield from (("+", line) for line in new)
 
 
 def printable(given: str) -> str:

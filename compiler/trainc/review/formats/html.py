@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from base64 import b64encode
 from hashlib import sha256
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
 from trainc.base.texts import plural
+from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
 from trainc.review import queue_figures
 from trainc.review.formats import (
+    GUIDE,
     amounts,
     block,
     by_sentence,
@@ -27,6 +30,7 @@ from trainc.review.formats import (
     field_of,
     figures,
     fits_one_line,
+    important_first,
     listed_rows,
     losses,
     moved,
@@ -66,7 +70,8 @@ def render(review: Review, *, color: bool = False) -> str:
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    changed = different_changes(review)
+    found = different_changes(review)
+    changed = important_first(found, len(found), lambda each: any(one.is_important for one in each.subjects))
     linked: dict[object, int] = {
         (subject.source, *subject.environments[:1]): number
         for number, change in enumerate(changed, start=1)
@@ -95,8 +100,9 @@ def render(review: Review, *, color: bool = False) -> str:
         *_not_compared(review),
         *_warnings(review),
         *_causes(groups, linked),
+        *(() if groups else sections(review, changed, groups)),
         *_pods(review),
-        *sections(review, changed, groups),
+        *(sections(review, changed, groups) if groups else ()),
         '<p id="none" hidden>No change matches the filter.</p>',
         "</main>",
         '<footer><p id="keys" hidden>Keys: <kbd>/</kbd> filter, <kbd>n</kbd> and <kbd>p</kbd> next and previous, '
@@ -200,7 +206,7 @@ def _not_compared(review: Review) -> Iterator[str]:
     yield '<section class="settings" aria-labelledby="uncompared"><h2 id="uncompared">Not compared</h2>'
     yield '<table class="fields"><thead><tr><th>File<th>Difference<tbody>'
     for row in listed_rows(review.not_compared, len(review.not_compared)).rows:
-        yield f'<tr><td><code class="where">{text(row.file)}</code><td>{text(difference(row))}'
+        yield f'<tr><td><code class="where">{text(row.file)}</code><td>{text(difference(row).lstrip(": "))}'
     yield "</table></section>"
 
 
@@ -230,6 +236,8 @@ def _causes(groups: Sequence[CauseGroup], linked: Mapping[object, int]) -> Itera
         edit = f'<span class="where">{text(unknown[0].upper() + unknown[1:])}</span>'
         if group.setting is not None:
             edit = _edited(origin(group.setting), "setting", setting_name(group.setting), group.setting.change)
+        elif group.cause is not None and group.cause.own:
+            edit = f'<code class="where">{text(origin(group.cause))}</code>'
         elif group.cause is not None:
             edit = _edited(origin(group.cause), group.cause.by, group.cause.field, group.cause.edit)
         found = subjects(group.objects)
@@ -240,7 +248,8 @@ def _causes(groups: Sequence[CauseGroup], linked: Mapping[object, int]) -> Itera
         )
         yield '<div class="body">'
         for said in by_sentence(group):
-            yield f'<p class="effect {said.shade}">{text(said.text[0].upper() + said.text[1:])}</p>'
+            guide = f' (<a href="{escape(said.guide)}">{GUIDE}</a>)' if said.guide else ""
+            yield f'<p class="effect {said.shade}">{text(said.text[0].upper() + said.text[1:])}{guide}</p>'
             yield '<table class="fields"><thead><tr><th>Field<th>Before<th>After<tbody>'
             yield from (_field(line, having, found) for line, having in said.lines)
             yield "</table>"
@@ -289,31 +298,31 @@ def _value(tag: str, given: Any) -> str:
 
 
 def _pods(review: Review) -> Iterator[str]:
-    """Yield the numbers, total and by queue; unchanged queues come last, collapsed."""
+    """Yield the requests beside the quotas; the numbers, total and by queue; unchanged ones, collapsed."""
     found = figures(review)
     if not found:
         return
-    yield '<section aria-labelledby="pods"><h2 id="pods">Pods before and after</h2><div class="cards">'
-    yield from (_card(figure) for figure in found if figure.queue is None)
-    queues = [figure for figure in found if figure.queue is not None]
-    changed = [figure for figure in queues if figure.before != figure.after]
-    unchanged = [figure for figure in queues if figure.before == figure.after]
-    if len(changed) <= QUEUES:
-        yield from map(_card, changed)
-    yield "</div>"
-    if len(changed) > QUEUES:
-        yield from _collapsed(changed, "changes", "change")
-    if unchanged:
+    yield '<section aria-labelledby="pods"><h2 id="pods">Pods before and after</h2>'
+    if lines := list(queue_figures.lines(review, QUEUES, '<strong class="effect warn">{}</strong>'.format, text)):
+        yield f'<ul class="facts">{"".join(f"<li>{line}" for line in lines)}</ul>'
+    changed = [figure for figure in found if figure.before != figure.after]
+    queues = [figure for figure in changed if figure.queue is not None]
+    shown = [figure for figure in changed if figure.queue is None or len(queues) <= QUEUES]
+    if shown:
+        yield f'<div class="cards">{"".join(map(_card, shown))}</div>'
+    if len(queues) > QUEUES:
+        yield from _collapsed(queues, "changes", "change")
+    if unchanged := [figure for figure in found if figure.before == figure.after]:
         yield from _collapsed(unchanged, "is unchanged", "are unchanged")
-    for line in queue_figures.lines(review, QUEUES, "<strong>{}</strong>".format, text):
-        yield f"<p>{line}</p>"
     yield "</section>"
 
 
-def _collapsed(queues: Sequence[PodFigure], one: str, many: str) -> Iterator[str]:
-    verb = one if len(queues) == 1 else many
-    yield f'<details class="queues"><summary>{plural(len(queues), "queue")} {verb}</summary><div class="cards">'
-    yield from map(_card, queues)
+def _collapsed(given: Sequence[PodFigure], one: str, many: str) -> Iterator[str]:
+    totals = sum(figure.queue is None for figure in given)
+    counts = ((totals, "total"), (len(given) - totals, "queue"))
+    said = listed(plural(count, word) for count, word in counts if count)
+    yield f'<details class="queues"><summary>{said} {one if len(given) == 1 else many}</summary><div class="cards">'
+    yield from map(_card, given)
     yield "</div></details>"
 
 

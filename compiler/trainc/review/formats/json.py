@@ -98,6 +98,7 @@ def _not_compared(row: NotCompared) -> Tree:
     """Return a difference that is not compared."""
     found: Tree = {"file": row.file, "change": row.status, "reason": row.reason}
     found |= {"changes": [_parameter(change) for change in row.changes]} if row.changes else {}
+    found |= {"losesData": True} if row.loses_data else {}
     return found | ({"object": _id(row.object)} if row.object is not None else {})
 
 
@@ -112,13 +113,14 @@ def _parameter(given: ChangedParameter) -> Tree:
 def _move(move: FolderMove) -> Tree:
     """Return the objects that move to another folder, and the Applications that prune and deploy them."""
     found: Tree = {"from": move.old, "to": move.new, "objects": [_id(id) for id in move.objects]}
-    return found | {"prunedBy": list(move.pruned_by), "deployedBy": list(move.deployed_by)}
+    found |= {"prunedBy": list(move.pruned_by), "deployedBy": list(move.deployed_by)}
+    return found | ({"applicationSets": list(move.sets)} if move.sets else {})
 
 
 def _group(group: CauseGroup) -> Tree:
     """Return a cause, with the fields and objects that it changes."""
     return {
-        "cause": _cause(group.cause) if group.cause else None,
+        "cause": _cause(group.cause, whole=group.cause.own) if group.cause else None,
         **({"setting": group.setting.change.field} if group.setting else {}),
         **({"settings": [setting_name(each) for each in group.settings]} if group.settings else {}),
         "effect": group.effect,
@@ -203,8 +205,9 @@ def _change(change: Change) -> Tree:
     return found | {name: value for name, value in values if value is not GONE}
 
 
-def _cause(cause: Cause) -> Tree:
-    found = {"by": cause.by, **_location(cause.at)} | _change(cause.edit)
+def _cause(cause: Cause, *, whole: bool = False) -> Tree:
+    """Return a cause; `whole` leaves out the edit, which is one of several of a document."""
+    found = {"by": cause.by, **_location(cause.at)} | ({} if whole else _change(cause.edit))
     return found | ({"side": "old"} if cause.gone else {})
 
 

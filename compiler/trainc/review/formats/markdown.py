@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.texts import escape, plural
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
-from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
 from trainc.review import queue_figures
 from trainc.review.formats import (
+    GUIDE,
     amounts,
-    block,
     by_sentence,
     difference,
     effect_on_reports,
@@ -36,6 +35,7 @@ from trainc.review.formats import (
     listed_rows,
     losses,
     moved,
+    names_of,
     notes_of,
     numbers,
     numbers_of,
@@ -46,6 +46,7 @@ from trainc.review.formats import (
     setting_name,
     shortened,
     value,
+    value_lines,
 )
 from trainc.review.important_kinds import is_important
 from trainc.review.job_entries import number_of, one_sided, subjects
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.formats import PodFigure
+    from trainc.review.formats import PodFigure, Said
     from trainc.review.job_entries import OneSided, Subject
     from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
     from trainc.review.sides.moves import FolderMove
@@ -76,6 +77,8 @@ FEW: Final = 6
 """The maximum number of jobs in a list that is not collapsed."""
 NAMES: Final = 100
 """The maximum number of jobs in a collapsed list, and of warnings."""
+ALL_NAMES: Final = 2000
+"""The maximum number of jobs in a collapsed list of its own."""
 LINES: Final = 120
 """The maximum number of lines of changes for a cause."""
 FIELD: Final = 40
@@ -87,6 +90,7 @@ _DOT: Final = re.compile(r"\.(?![^\[\]]{0,256}\])")
 
 WIDTH: Final = 200
 """The maximum length of a line of a comment."""
+ARROW: Final = "->"
 SENTENCE: Final = 600
 """The maximum length of a sentence."""
 _PLAIN: Final = re.compile(r"(?!(?i:www)\.|[A-Za-z]+-\d)[A-Za-z0-9]+(?:['.-][A-Za-z0-9]+)*")
@@ -135,7 +139,7 @@ def _parts(review: Review) -> Iterator[Section]:
     yield from (Section("pods in numbers", text) for text in _numbers(review))
     if shown := [f"- {line}" for line in queue_figures.lines(review, ROWS, "**{}**".format, prose, code)]:
         yield Section("queues", "\n".join(shown))
-    rows = [row for row in review.not_compared if row.object is None or not is_important(row.object)]
+    rows = [row for row in review.not_compared if not row.is_important]
     if rows:
         yield Section("differences that are not compared", "\n".join(_not_compared(rows)))
     yield from (Section(DETAILS, _details(group)) for group in groups[:ROWS])
@@ -145,6 +149,7 @@ def _parts(review: Review) -> Iterator[Section]:
         if found := one_sided(review.with_status(status)):
             yield Section(f"{status} objects", _one_sided(review.word(status), found))
     yield from (Section("warnings", text) for text in _warnings(review))
+    yield from (Section("names of jobs", text) for text in _all_names(groups[:ROWS]))
 
 
 def _head(review: Review) -> Iterator[str]:
@@ -180,7 +185,7 @@ def _important(review: Review) -> Iterator[str]:
         for subject in subjects(each for each in review.with_status(status) if is_important(each.id)):
             yield f"- {_title(subject)} {prose(review.word(status))}"
     for row in review.not_compared:
-        if row.object is not None and is_important(row.object):
+        if row.is_important:
             yield _difference(row)
 
 
@@ -204,44 +209,45 @@ def _fit(parts: Iterable[Section], space: int) -> tuple[list[str], str]:
 def _causes(groups: Sequence[CauseGroup]) -> Iterator[str]:
     """Yield the causes below what the cluster does with the most severe of their changes."""
     found: dict[str, list[CauseGroup]] = {}
-    shades = {}
+    firsts: dict[str, Said] = {}
     for group in groups:
         first = by_sentence(group)[0]
         found.setdefault(first.text, []).append(group)
-        shades[first.text] = first.shade
+        firsts[first.text] = first
     order = {"bad": 0, "warn": 1, "": 2}
-    for text, members in sorted(found.items(), key=lambda each: order[shades[each[0]]]):
-        shown = prose(text[0].upper() + text[1:])
-        title = f"**{shown}**" if shades[text] == "bad" else shown
-        yield "\n".join([f"{title}:", "", *map(_cause, members)])
+    for text, members in sorted(found.items(), key=lambda each: order[firsts[each[0]].shade]):
+        shown, guide = prose(text[0].upper() + text[1:]), firsts[text].guide
+        title = f"**{shown}**" if firsts[text].shade == "bad" else shown
+        link = f" ([{GUIDE}]({guide}))" if guide else ""
+        yield "\n".join([f"{title}{link}:", "", *map(_cause, members)])
 
 
 def _cause(group: CauseGroup) -> str:
     """Return the line, the edit, and what it changes."""
     cause = group.setting or group.cause
     where = "" if cause is None else f"{code(origin(cause))} "
+    later = [each.text for each in by_sentence(group)[1:]]
+    also = f"<br>also: {prose('; '.join(later))}" if later else ""
+    if isinstance(cause, Cause) and cause.own:
+        is_one = len(group.lines) == 1
+        edit = _edited(code(_end(cause.field)), cause.edit) if is_one else plural(len(group.lines), "field")
+        return f"- {where}{_changed(subjects(group.objects), FEW)}: {edit}{also}"
     if group.setting is not None:
         edit = _edited(f"setting {code(_end(setting_name(group.setting)))}", group.setting.change)
     else:
-        edit = _edit(group.cause) if group.cause else prose(possible_causes(group) or "cause unknown")
-    changed = f"<br>changes {_changed(subjects(group.objects), FEW)}"
-    later = [each.text for each in by_sentence(group)[1:]]
-    also = f"<br>also: {prose('; '.join(later))}" if later else ""
-    return f"- {where}{edit}{changed}{also}"
+        edit = _edit(group.cause) if group.cause else prose(possible_causes(group))
+    changes = "<br>changes " if edit else ""
+    return f"- {where}{edit}{changes}{_changed(subjects(group.objects), FEW)}{also}"
 
 
 def _changed(given: Sequence[Subject], most: int) -> str:
     """Return the jobs that a cause changes."""
-    shown = [_title(subject) for subject in given[:most]]
-    more = [f"{len(given) - most:,} more"] if len(given) > most else []
-    names = ", ".join([*shown, *more])
-    return names if len(given) == 1 else f"{prose(number_of(given))}: {names}"
+    return names_of(given, most, code, prose)
 
 
 def _title(subject: Subject) -> str:
     """Return a source with its environments, which a line may break between."""
-    name, environments = code(subject._replace(environments=()).title), ", ".join(subject.environments)
-    return f"{name} {code(f'[{environments}]')}" if environments else name
+    return names_of([subject], 1, code)
 
 
 def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
@@ -277,7 +283,7 @@ def _moves(moves: Sequence[FolderMove]) -> Iterator[str]:
 
 
 def _difference(row: NotCompared) -> str:
-    return f"- {code(row.file)}: {prose(difference(row))}"
+    return f"- {code(row.file)}{prose(difference(row))}"
 
 
 def _settings_in_full(settings: Sequence[ChangedSetting]) -> str:
@@ -312,7 +318,7 @@ def _details(group: CauseGroup) -> str:
     parts, lines = [], list[str]()
     if cause is not None:
         title = f"{in_html(origin(cause))}: {title}"
-        if isinstance(cause, Cause) and not fits_one_line(cause.edit):
+        if isinstance(cause, Cause) and not cause.own and not fits_one_line(cause.edit):
             lines += _change(f"{origin(cause)} {cause.field}", cause.edit)
     for said in by_sentence(group):
         parts.append(prose(said.text[0].upper() + said.text[1:]))
@@ -320,8 +326,17 @@ def _details(group: CauseGroup) -> str:
         parts.append(fenced(lines, LINES))
         lines = []
     if len(changed) > 1:
-        parts.append(_changed(changed, NAMES))
+        parts.append(_changed(changed, FEW if len(changed) > NAMES else NAMES))
     return _collapsed(title, *parts)
+
+
+def _all_names(groups: Iterable[CauseGroup]) -> Iterator[str]:
+    """Yield the collapsed lists of jobs that are too long for the details of a cause."""
+    for group in groups:
+        changed, cause = subjects(group.objects), group.setting or group.cause
+        if len(changed) > NAMES:
+            where = "" if cause is None else f"{in_html(origin(cause))}: "
+            yield _collapsed(f"{where}all {prose(number_of(changed), in_html)}", _changed(changed, ALL_NAMES))
 
 
 def _line(line: Line, having: Sequence[Reviewed], whole: Sequence[Subject]) -> Iterator[str]:
@@ -337,22 +352,13 @@ def _change(field: str, change: Change) -> Iterator[str]:
         yield f"- {', '.join(map(str, change.old))}"
         yield f"+ {', '.join(map(str, change.new))}"
         return
-    for mark, given in (("-", change.old), ("+", change.new)):
-        yield from (f"{mark} {text}" for text in _lines(given))
-
-
-def _lines(given: Any) -> list[str]:
-    return [] if given is GONE else block(given)
+    yield from (f"{mark} {text}" for mark, text in value_lines(change))
 
 
 def _numbers(review: Review) -> Iterator[str]:
-    """Yield the pods before and after: total, and by queue if there are queues."""
-    found = figures(review)
-    changed = [figure for figure in found if figure.before != figure.after]
+    """Yield the pods before and after that change: total, and by queue if there are queues."""
+    changed = [figure for figure in figures(review) if figure.before != figure.after]
     if not changed:
-        for figure in (figure for figure in found if figure.queue is None):
-            shown = listed(f"{row.after} {prose(row.name)}" for row in amounts(figure.before, figure.after))
-            yield f"Pods{_scope(figure)}, unchanged: {shown}"
         return
     rows = [_figure(figure) for figure in changed]
     yield "\n".join(["**Pods**", "", *rows[:ROWS]])
@@ -467,13 +473,15 @@ def _entity(character: str) -> str:
 def prose(given: str, as_code: Callable[[str], str] = code) -> str:
     """Return a sentence whose quotations, and words that might be interpreted, are code.
 
-    >>> prose('patch "a/b" of @team (so)')
-    'patch `a/b` of `@team` (so)'
+    >>> prose('patch "a/b" of @team (so)'), prose("prod -> dev")
+    ('patch `a/b` of `@team` (so)', 'prod → dev')
     """
     found = []
     for quoted, word, between in _WORD.findall(escape(given[:SENTENCE])[:SENTENCE]):
         if quoted:
             found.append(as_code(quoted))
+        elif word == ARROW:
+            found.append("→")
         elif word:
             bare = word.rstrip(".:")
             plain = not bare or _PLAIN.fullmatch(bare)

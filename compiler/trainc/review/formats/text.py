@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from difflib import unified_diff
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.texts import UNLIMITED, escape, wrapped
 from trainc.compilation.lost_data import DELETED
-from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import queue_figures
 from trainc.review.formats import (
     amounts,
-    block,
     by_sentence,
-    changes_of,
     difference,
     edited,
     effect_on_reports,
@@ -28,6 +23,7 @@ from trainc.review.formats import (
     losses,
     moved,
     named,
+    names_of,
     notes_of,
     numbers_of,
     origin,
@@ -35,6 +31,7 @@ from trainc.review.formats import (
     remarks,
     setting_name,
     shortened,
+    value_lines,
 )
 from trainc.review.job_entries import number_of, one_sided, subjects
 
@@ -69,8 +66,6 @@ NOT_COMPARED: Final = 100
 """The maximum number of differences that are not compared, without those of important kinds."""
 LINES: Final = 12
 """The maximum number of lines of a value."""
-LONGEST: Final = 2000
-"""The maximum number of lines of two values that are compared line by line."""
 MARKS: Final = {"-": RED, "+": GREEN, " ": ""}
 COLORS: Final[dict[Shade, str]] = {"bad": RED, "warn": YELLOW, "": ""}
 
@@ -116,7 +111,7 @@ def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]
     for setting in shortened(settings, SETTINGS):
         yield from _setting(setting, paint)
         found = subjects(setting.objects)
-        if effect := changes_of(found, NAMES) if found else effect_on_reports(setting):
+        if effect := names_of(found, NAMES) if found else effect_on_reports(setting):
             yield f"  changes {escape(effect)}"
     if more := len(settings) - len(shortened(settings, SETTINGS)):
         yield f"... and {more} more settings{escape(files_of(settings, shortened(settings, SETTINGS)))}"
@@ -137,7 +132,7 @@ def _not_compared(rows: Sequence[NotCompared], paint: Paint) -> Iterator[str]:
     found = listed_rows(rows, NOT_COMPARED)
     yield paint(YELLOW, "Not compared") + (f": {escape(found.counts)}" if found.counts else "")
     for row in found.rows:
-        yield f"  {paint(BOLD, escape(row.file))}: {escape(difference(row))}"
+        yield f"  {paint(BOLD, escape(row.file))}{escape(difference(row))}"
     if more := len(rows) - len(found.rows):
         yield f"  ... and {more:,} more"
 
@@ -146,10 +141,12 @@ def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
     """Yield a cause, what the cluster does with its changes, and the changes."""
     cause = group.cause
     whole = subjects(group.objects)
-    changed = escape(changes_of(whole, NAMES))
+    changed = escape(names_of(whole, NAMES))
     if group.setting is not None:
         yield from _setting(group.setting, paint)
         yield f"  changes {changed}"
+    elif cause is not None and cause.own:
+        yield f"{paint(BOLD, escape(origin(cause)))}: {changed}"
     elif cause is not None:
         yield f"{paint(BOLD, escape(origin(cause)))}: {escape(cause.by)}, {escape(cause.field + edited(cause.edit))}"
         yield f"  changes {changed}"
@@ -187,25 +184,11 @@ def _edited(change: Change, paint: Paint) -> str:
 
 def _shown_values(change: Change, paint: Paint) -> Iterator[str]:
     """Yield the first lines of long values."""
-    lines = list(_values(change))
+    lines = list(value_lines(change))
     for mark, text in lines[:LINES]:
         yield paint(MARKS[mark], f"      {mark} {escape(text)}")
     if len(lines) > LINES:
         yield f"        ... and {len(lines) - LINES} more lines"
-
-
-def _values(change: Change) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a value with their marks; for a changed value, a diff with one line of context."""
-    old, new = ([] if part is GONE else block(part) for part in (change.old, change.new))
-    if old and new and len(old) + len(new) <= LONGEST:
-        for line in islice(unified_diff(old, new, n=1, lineterm=""), 2, None):
-            if not line.startswith("@@"):
-                yield line[0], line[1:]
-            elif not line.startswith(("@@ -1 ", "@@ -1,")):
-                yield " ", "..."
-    else:
-        yield from (("-", line) for line in old)
-        yield from (("+", line) for line in new)
 
 
 def _one_sides(given: Sequence[OneSided], status: str, shade: str, paint: Paint) -> Iterator[str]:

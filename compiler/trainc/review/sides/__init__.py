@@ -263,7 +263,7 @@ def _paths_of_project(spec: SideSpec, own: Settings) -> tuple[str, ...]:
     if spec.project and own.base is not None:
         sources = tuple(source.path for source in own.sources) or (own.folder,)
         paths = tuple(_parts_in_folders(sources, paths)) if spec.below else sources
-    if spec.below and spec.commit is None:
+    if (spec.below or spec.project) and spec.commit is None:
         paths = tuple(path for path in paths if os.path.lexists(path))
     return paths
 

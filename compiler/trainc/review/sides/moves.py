@@ -3,14 +3,14 @@
 Reads    the documents of the files that differ between the sides, in all projects.
 Returns  a move for each pair of folders. The cluster as a whole may keep all objects. But if each folder is the source
          of an Application, Argo CD prunes the objects with one and deploys them with the other. Applications are found
-         in the manifests of the repository, by `source.path`. They are searched only if a document moves. Two sides
-         with different paths, such as two folders, have no moves.
+         in the manifests of the repository, by `source.path`; of an ApplicationSet, only the name is read. They are
+         searched only if a document moves. Two sides with different paths, such as two folders, have no moves.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Diagnostic, ObjectId
 from trainc.files import inputs
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.review.commits import Commit
 
+APPLICATION: Final = "Application"
+
 
 class FolderMove(NamedTuple):
     """Objects whose documents move from a folder to another one."""
@@ -41,6 +43,8 @@ class FolderMove(NamedTuple):
     """The Applications of the tree that had the objects."""
     deployed_by: tuple[str, ...] = ()
     """The Applications of the tree that have the objects now."""
+    sets: tuple[str, ...] = ()
+    """The ApplicationSets of the tree, whose Applications are not known: generators are not read."""
 
 
 class _Placed(NamedTuple):
@@ -108,6 +112,7 @@ class MovableDocuments:
                     objects=tuple(sorted(now.id for _, now in pairs)),
                     pruned_by=_names(was - now for was, now in touched),
                     deployed_by=_names(now - was for was, now in touched),
+                    sets=_names((before.sets, after.sets)),
                 )
             )
         return tuple(found)
@@ -138,7 +143,12 @@ class _Applications:
     def __init__(self, commit: Commit | None, top: str | None, meter: Meter) -> None:
         self.folders: dict[str, set[str]] = {}
         """The names of the Applications by the absolute path of a source."""
+        self.sets: set[str] = set()
+        """The names of the ApplicationSets."""
         for value in _manifests(commit, top, meter) if top is not None else ():
+            if ObjectId.from_manifest(value).kind != APPLICATION:
+                self.sets.add(ObjectId.from_manifest(value).name)
+                continue
             for source in _sources(value):
                 if isinstance(path := source.get("path"), str):
                     folder = os.path.normpath(os.path.join(str(top), path))
@@ -151,7 +161,7 @@ class _Applications:
 
 
 def _manifests(commit: Commit | None, top: str, meter: Meter) -> Iterator[Any]:
-    """Yield the Applications of a repository. Faults of files that a review does not read are not reported."""
+    """Yield the Applications and their sets in a repository. Faults of files that no review reads are not reported."""
     if commit is None:
         files = inputs.read([os.path.relpath(top)], Selection())
     else:
@@ -170,7 +180,7 @@ def _manifests(commit: Commit | None, top: str, meter: Meter) -> Iterator[Any]:
 
 def _is_application(value: Any) -> bool:
     id = ObjectId.from_manifest(value)
-    return id.kind == "Application" and id.apiVersion.startswith("argoproj.io/")
+    return id.kind in {APPLICATION, "ApplicationSet"} and id.apiVersion.startswith("argoproj.io/")
 
 
 def _sources(application: Any) -> Iterator[dict[str, Any]]:

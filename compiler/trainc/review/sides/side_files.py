@@ -13,9 +13,11 @@ from __future__ import annotations
 import json
 import os
 from functools import cached_property, partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.base.kinds import COMPILED, find
+from trainc.compilation.lost_data import loses_data
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above
@@ -29,8 +31,10 @@ from trainc.frontends import sort
 from trainc.frontends.configmaps import without_runtimes
 from trainc.frontends.kustomizations import is_kustomization
 from trainc.frontends.reading import documents_of
+from trainc.frontends.templates import CHART, placeholder
 from trainc.review.commits import commit_files
 from trainc.review.commits.git_objects import FOLDER, LINK
+from trainc.review.important_kinds import is_important
 from trainc.review.sides import parameter_files, rendered_files
 from trainc.review.sides.rendered_files import WRITTEN, without_server_fields
 
@@ -60,6 +64,7 @@ LFS_REASON: Final = "it is a pointer of git-lfs, whose content is not in git"
 OTHER_KIND: Final = "trainc does not compile objects of this kind"
 PART: Final = "it is a patch of a kustomization, which trainc does not apply"
 KUSTOMIZATION: Final = "it is a kustomization, which trainc does not apply"
+OF_CHART: Final = "it is a file of a Helm chart, which trainc does not render"
 NO_IDENTITY: Final = "a document has no apiVersion, kind or name"
 MODULE_HELP: Final = "add its files to the repository"
 Key = tuple[str, ...]
@@ -109,6 +114,14 @@ class SideFiles:
         if role == "hidden" and parameter_files.is_parameter_file(name):
             role = "parameters"
         self.left_out.setdefault(name, (role, object))
+
+    def renders_not(self, role: str, document: Document) -> bool:
+        """Return whether a document is a template or the values of a Helm chart, without an object that is compared."""
+        if self.is_rendered or not any(str(above / CHART) in self._read for above in PurePath(document.file).parents):
+            return False
+        if role == "other":
+            return rendered_files.identity(document) is None
+        return "{{" in document.text and placeholder(document) is not None
 
     def lists_others(self, file: str) -> bool:
         """Return whether the objects of other kinds in a file are neither compared nor left out by a setting."""
@@ -298,6 +311,16 @@ class NotCompared(NamedTuple):
     changes: tuple[ChangedParameter, ...] = ()
     """What changes in a file of Argo CD's parameters, without secrets."""
 
+    @property
+    def is_important(self) -> bool:
+        """Whether it may give rights, run code or delete data, or changes what an Application deploys."""
+        return self.reason == REASONS["parameters"] if self.object is None else is_important(self.object)
+
+    @property
+    def loses_data(self) -> bool:
+        """Whether it is a removed object, and a tool that prunes deletes it with its data."""
+        return self.status == "removed" and self.object is not None and loses_data(self.object, frozenset())
+
 
 class _Content:
     """The content of a file that differs between the sides."""
@@ -330,6 +353,10 @@ class _Content:
                 self.reason = self.reason or f"it cannot be read: {found.message}"
                 self.values.append(document.value)
                 continue
+            if files.renders_not(*found):
+                self.reason = OF_CHART
+                self.values.append(document.value)
+                return
             self.compared.append(found[1])
             if beside_rendered:
                 if found[0] == "other" and files.drops(found[1]):
