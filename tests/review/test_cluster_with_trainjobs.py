@@ -36,6 +36,7 @@ spec:
       spec:
         template: {spec: {restartPolicy: Never, containers: [{name: node, image: "acme/own:1", command: [python]}]}}
 """
+TRAINJOB = JOB.replace("{{name: plain}}", "{{name: torch-distributed}}")
 PYTORCHJOB = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
@@ -52,7 +53,7 @@ def project(empty_repository: Path) -> Path:
     (empty_repository / "jobs").mkdir()
     Path("trainc.yaml").write_text("sources: [jobs]\noutput: none\nlegacy: {kinds: [PyTorchJob]}\n")
     for name, text in {
-        "train": JOB.format(name="train").replace("{name: plain}", "{name: torch-distributed}"),
+        "train": TRAINJOB.format(name="train"),
         "own": JOBSET,
         "old": PYTORCHJOB,
     }.items():
@@ -112,7 +113,7 @@ def test_a_trainjob_that_moves_to_another_project() -> None:
     environments = "environments: {dev: {namespace: ml-dev}, prod: {namespace: ml}}\n"
     write("a/trainc.yaml", f"output: none\n{environments}")
     write("b/trainc.yaml", f"output: none\n{environments}")
-    write("a/train.yaml", JOB.format(name="moved"))
+    write("a/train.yaml", TRAINJOB.format(name="moved"))
     commit()
     Path("a/train.yaml").rename("b/train.yaml")
     edit("b/train.yaml", IMMUTABLE)
@@ -196,3 +197,38 @@ def test_a_runtime_that_only_trainc_has(snapshot: SnapshotAssertion) -> None:
     assert result.out == snapshot
     assert run("runtimes", "export", "torch-distributed-shm", "-o", "jobs").code == 0
     assert run("validate", "-q").code == 0
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+def test_the_cluster_gets_other_objects(form: str) -> None:
+    edit("trainc.yaml", ("output: none", "output: rendered"))
+    assert "clusters get JobSets instead of TrainJobs: apply only one of them" in run("diff", "--format", form).out
+    commit()
+    edit("trainc.yaml", ("output: rendered", "output: none"))
+    assert "clusters get TrainJobs instead of JobSets: apply only one of them" in run("diff", "--format", form).out
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+def test_an_output_folder_without_the_changes(form: str) -> None:
+    stale = "rendered has none of these changes: clusters get them after the next build"
+    edit("trainc.yaml", ("output: none", "output: rendered"))
+    assert run("build").code == 0
+    commit()
+    edit("jobs/train.yaml", IMMUTABLE)
+    assert stale in run("diff", "--format", form).out
+    commit()
+    assert stale in run("diff", "HEAD~1..HEAD", "--format", form).out
+    assert run("build").code == 0
+    assert stale not in run("diff", "HEAD~1", "--format", form).out
+    commit()
+    assert stale not in run("diff", "HEAD~2..HEAD", "--format", form).out
+    assert stale not in run("diff", "HEAD", "--format", form).out
+
+
+def test_the_last_file_of_a_source_is_removed() -> None:
+    for path in Path("jobs").iterdir():
+        path.unlink()
+    Path("jobs").rmdir()
+    result = run("diff")
+    assert result.code == 0
+    assert "\n- removed ml/own (JobSet)  jobs/own.yaml\n" in result.out

@@ -36,7 +36,7 @@ from trainc.review.consequences import (
     without_rendering,
 )
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
-from trainc.review.review_notes import unused_runtimes, upgrade_notes, with_objects_ahead
+from trainc.review.review_notes import delivery_notes, unused_runtimes, upgrade_notes, with_objects_ahead
 from trainc.review.reviewed import (
     Cause,
     ChangedSetting,
@@ -165,7 +165,10 @@ def _compare_project(
     causes = {cause.at.file for _, review in found for each in review.objects for cause in each.causes}
     rows = side_files.not_compared(before.side_files, after.side_files, causes, movable)
     faults = side_files.submodule_faults(rows, after.side_files)
-    return [*found, ("", Review(old.name, new.name, diagnostics=faults, not_compared=() if faults else tuple(rows)))]
+    not_compared = () if faults else tuple(rows)
+    has_changes = not _are_releases(old, new) and any(review.objects for _, review in found)
+    notes = tuple(delivery_notes(before.side_files, after.side_files, has_changes=has_changes))
+    return [*found, ("", Review(old.name, new.name, diagnostics=faults, not_compared=not_compared, notes=notes))]
 
 
 def _compare_environments(

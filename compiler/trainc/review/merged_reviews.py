@@ -48,6 +48,7 @@ def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
         diagnostics=diagnostics,
         skipped=_skipped(reviews),
         not_compared=tuple({repr(row): row for review in reviews for row in review.not_compared}.values()),
+        notes=tuple(dict.fromkeys(note for review in reviews for note in review.notes)),
     )
 
 

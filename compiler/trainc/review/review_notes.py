@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document, Identity
     from trainc.review.reviewed import Line, Reviewed
     from trainc.review.sides import Side
+    from trainc.review.sides.side_files import SideFiles
 
 
 UNCHANGED: Final = frozenset({"new-object", "while-suspended", "refused", "new-name"})
@@ -114,6 +115,18 @@ def unused_runtimes(before: Side, after: Side) -> Iterator[Diagnostic]:
             file = shlex.quote(after.file(other.file))
             help = f"check their TrainJobs: trainc validate PATH --runtimes {file}"
             yield _unused_runtime(other, "changes", Place(other, path), help)
+
+
+def delivery_notes(before: SideFiles, after: SideFiles, *, has_changes: bool) -> Iterator[str]:
+    """Yield sentences about what clusters get: another kind of objects, or none of the changes before a build."""
+    if after.is_rendered or before.is_rendered or not (before.has_settings and after.has_settings):
+        return
+    if before.renders_nothing and after.output is not None:
+        yield "clusters get JobSets instead of TrainJobs: apply only one of them"
+    elif after.renders_nothing and before.output is not None:
+        yield "clusters get TrainJobs instead of JobSets: apply only one of them"
+    elif has_changes and after.output is not None and after.has_output_of(before):
+        yield f"{after.output.written} has none of these changes: clusters get them after the next build"
 
 
 def _runtimes(side: Side) -> dict[Hashable, Document]:

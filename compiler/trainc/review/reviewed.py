@@ -241,7 +241,7 @@ class Review(NamedTuple):
 
     kind: ReviewKind = "change"
     notes: tuple[str, ...] = ()
-    """What of a cluster is not compared, in sentences."""
+    """What of a cluster is not compared, and what clusters get of the changes, in sentences."""
     faults: tuple[Diagnostic, ...] = ()
     """The errors about parts of a cluster that could not be read; the others are compared."""
 

@@ -157,7 +157,7 @@ class Lost(NamedTuple):
 
 
 def remarks(review: Review) -> list[str]:
-    """Return what is not compared of a cluster, first what could not be read."""
+    """Return the sentences below the losses, first about what of a cluster could not be read."""
     return [*(message(fault) for fault in review.faults), *review.notes]
 
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from trainc.review.commits import Commit
     from trainc.review.sides.moves import MovableDocuments
     from trainc.review.sides.parameter_files import ChangedParameter
-    from trainc.settings import Settings
+    from trainc.settings import ProjectPath, Settings
 LFS: Final = b"version https://git-lfs.github.com/spec/"
 """The start of a file of git-lfs, which only names the content."""
 REASONS: Final = {
@@ -236,9 +236,40 @@ class SideFiles:
             if any(is_within(target, walked) for walked in self._walked):
                 yield path, target
 
+    @property
+    def has_settings(self) -> bool:
+        """Whether the side is one of a project with settings."""
+        return bool(self._settings) and self._settings[0].document is not None
+
+    @property
+    def output(self) -> ProjectPath | None:
+        """The output folder of the project."""
+        return self._settings[0].output if self._settings else None
+
+    @property
+    def renders_nothing(self) -> bool:
+        """Whether the project says that nothing is rendered: `output: none`."""
+        return bool(self._settings) and self._settings[0].renders_nothing
+
+    def has_output_of(self, other: SideFiles) -> bool:
+        """Return whether both sides have the same files in the output folder, and at least one."""
+        if self.output is None or other.output is None or self.output.written != other.output.written:
+            return False
+        if self.commit is not None and other.commit is not None:
+            inside = self.commit.path_in_repository(self.output.path)
+            entries = [None if inside is None else commit.entry(inside) for commit in (self.commit, other.commit)]
+            return entries[0] is not None and entries[0] == entries[1]
+        files = self._output_files()
+        return files != {} and files == other._output_files()
+
+    def _output_files(self) -> dict[str, bytes]:
+        """Return the content of the files in the output folder."""
+        files = () if self.output is None else self._files_of(self.output.path, Selection(read_before=()))
+        return {self._without_revision(file.path): file.data for file in files if isinstance(file, File)}
+
     def _kept_files(self, keep: Collection[str]) -> Iterator[SideFile]:
         """Yield the files that stay in the output folder."""
-        output = self._settings[0].output if self._settings else None
+        output = self.output
         if output is None:
             return
         kept = Excluded([Patterns(os.path.abspath(output.path), tuple(keep))])
