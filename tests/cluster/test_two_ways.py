@@ -70,7 +70,10 @@ def test_the_switch_and_the_way_back(cluster: Cluster) -> None:
     def owners() -> list[str] | None:
         """Return the kinds of the owners of the JobSet; None if there is no JobSet."""
         jobset = cluster.get("JobSet", namespace, "bert")
-        return jobset and [owner["kind"] for owner in jobset["metadata"].get("ownerReferences", ())]
+        return None if jobset is None else [owner["kind"] for owner in jobset["metadata"].get("ownerReferences", ())]
+
+    def status() -> Any:
+        return (cluster.get("TrainJob", namespace, "bert") or {}).get("status", {})
 
     done("apply", JOB)
     until(lambda: owners() == ["TrainJob"] or None, "the JobSet of the TrainJob")
@@ -81,17 +84,13 @@ def test_the_switch_and_the_way_back(cluster: Cluster) -> None:
     assert owners() == []
 
     done("apply", JOB)
-    until(lambda: "jobsStatus" in _status(cluster, namespace) or None, "the status of the second TrainJob")
+    until(lambda: "jobsStatus" in status() or None, "the status of the second TrainJob")
     done("delete", JOB)
     assert owners() == []
     done("delete", rendered)
     until(lambda: owners() is None or None, "the deletion of the JobSet")
     done("apply", JOB)
     until(lambda: owners() == ["TrainJob"] or None, "the JobSet of the TrainJob again")
-
-
-def _status(cluster: Cluster, namespace: str) -> Tree:
-    return (cluster.get("TrainJob", namespace, "bert") or {}).get("status", {})
 
 
 def test_the_service_of_a_legacy_job(alive: Cluster) -> None:
