@@ -55,7 +55,7 @@ reason, a wrong and a right example. `trainc explain wrong-type` prints the same
 [admission phase](architecture.md#admission-phases) of the cluster: an early fault fails at `kubectl apply`, a late one
 fails long after the apply.
 
-The column "fix" shows whether `trainc validate --fix` repairs at least some of the faults: `safe` by itself, `unsafe`
+The column "fix" shows whether `trainc validate --fix` repairs at least some of the errors: `safe` by itself, `unsafe`
 with `--unsafe-fixes`. [Fixes](commands/validate.md#fixes) describes both.
 
 The rules under [Lint](#lint) report jobs that the cluster accepts and that probably fail, wait or waste resources. Each

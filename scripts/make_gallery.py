@@ -35,7 +35,7 @@ INDEX_HEAD: Final = f"""# Gallery
 
 {GENERATED}
 
-Each page shows the files of a job, and beside them the essential fields of the objects that `trainc build` makes of
+Each page shows the files of a job, and beside them the essential fields of the objects that `trainc build` writes for
 them. The jobs are some of the [golden cases](../golden/README.md), whose whole output the tests compare.
 
 """
@@ -215,7 +215,7 @@ node pool to all jobs, and a time to live to some JobSets. The files of the jobs
         "environment-prod",
         "Build one job for several environments",
         """\
-`trainc build --env prod` makes these objects, and `--env dev` others. An environment of `trainc.yaml` sets namespaces,
+`trainc build --env prod` writes these objects, and `--env dev` others. An environment of `trainc.yaml` sets namespaces,
 labels, image tags and patches.""",
         (
             "metadata",

@@ -23,7 +23,6 @@ from trainc.base.releases import DEFAULT_RELEASE, RELEASES
 
 if TYPE_CHECKING:
     from trainc.base.behaviours import Behaviour
-    from trainc.base.releases import TrainerRelease
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = Path("docs", "releases.md")
@@ -46,19 +45,14 @@ def list_of_releases() -> str:
 
 
 def table(behaviour: Behaviour) -> str:
-    """Return the table of a behavior: what the releases do, and the source of it."""
-    rows: dict[str, list[TrainerRelease]] = {}
+    """Return the table of a behavior: what the releases do."""
+    rows: dict[str, list[str]] = {}
     for release in RELEASES:
-        rows.setdefault(behaviour.sentence(release), []).append(release)
-    lines = ["| releases | behavior | source |", "|---|---|---|"]
-    for sentence, releases in rows.items():
-        by_source: dict[str, list[str]] = {}
-        for release in releases:
-            by_source.setdefault(release.evidence(behaviour.field), []).append(f"v{release.name}")
-        named = [f"{source} ({', '.join(names)})" for source, names in by_source.items()]
-        source = named if len(by_source) > 1 else [*by_source]
-        lines.append(f"| {', '.join(f'v{each.name}' for each in releases)} | {sentence} | {'; '.join(source)} |")
-    return "\n".join([*lines, ""])
+        is_announced = release.evidence(behaviour.field) != release.read_in
+        name = f"v{release.name}" + (" (release notes)" if is_announced else "")
+        rows.setdefault(behaviour.sentence(release), []).append(name)
+    lines = [f"| {', '.join(names)} | {sentence} |" for sentence, names in rows.items()]
+    return "\n".join(["| releases | behavior |", "|---|---|", *lines, ""])
 
 
 def page(text: str) -> str:

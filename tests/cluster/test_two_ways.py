@@ -1,4 +1,4 @@
-"""A cluster that gets the JobSet and no TrainJob: the commands that list, suspend and delete it (docs/two-ways.md)."""
+"""A cluster that gets the JobSet and no TrainJob: its commands, the switch and the way back (docs/two-ways.md)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from cluster.cases import GOLDEN
 from cluster.life import EXIT, RUNS_ON, wait, with_endings
 from cluster.server import Cluster, until
 
+import trainc
 from trainc.compilation import compile_paths
 from trainc.compilation.run import PLAIN
 from trainc.kubernetes.trees import put
@@ -47,6 +48,60 @@ def _started(cluster: Cluster, case: str) -> tuple[str, str]:
 def _running(cluster: Cluster, namespace: str) -> bool:
     phases = {pod["status"].get("phase") for pod in cluster.list("Pod", namespace)}
     return phases == {"Running"}
+
+
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: bert}
+spec: {clusterIP: None, selector: {training.kubeflow.org/job-name: bert}}
+"""
+
+
+def test_the_switch_and_the_way_back(cluster: Cluster) -> None:
+    """The steps of docs/two-ways.md, and what happens without the deletion of the TrainJob."""
+    namespace = cluster.namespace("switch")
+    rendered = trainc.render(trainc.compile(text=JOB).objects)
+
+    def done(verb: str, text: str) -> None:
+        done = cluster.kubectl(verb, "--namespace", namespace, "-f", "-", stdin=text)
+        assert done.code == 0, done.err
+
+    def owners() -> list[str] | None:
+        """Return the kinds of the owners of the JobSet; None if there is no JobSet."""
+        jobset = cluster.get("JobSet", namespace, "bert")
+        return None if jobset is None else [owner["kind"] for owner in jobset["metadata"].get("ownerReferences", ())]
+
+    def status() -> Any:
+        return (cluster.get("TrainJob", namespace, "bert") or {}).get("status", {})
+
+    done("apply", JOB)
+    until(lambda: owners() == ["TrainJob"] or None, "the JobSet of the TrainJob")
+    done("apply", rendered)
+    done("delete", JOB)
+    until(lambda: owners() is None or None, "the deletion of the JobSet with the TrainJob")
+    done("apply", rendered)
+    assert owners() == []
+
+    done("apply", JOB)
+    until(lambda: "jobsStatus" in status() or None, "the status of the second TrainJob")
+    done("delete", JOB)
+    assert owners() == []
+    done("delete", rendered)
+    until(lambda: owners() is None or None, "the deletion of the JobSet")
+    done("apply", JOB)
+    until(lambda: owners() == ["TrainJob"] or None, "the JobSet of the TrainJob again")
+
+
+def test_the_service_of_a_legacy_job(alive: Cluster) -> None:
+    """JobSet uses a Service of its name as it is (docs/migration.md), so that the pods would have no addresses."""
+    namespace = alive.namespace("service")
+    for text in (SERVICE, trainc.render(trainc.compile(text=JOB).objects)):
+        done = alive.kubectl("apply", "--namespace", namespace, "-f", "-", stdin=text)
+        assert done.code == 0, done.err
+    until(lambda: _running(alive, namespace) or None, "running pods")
+    words = ("get", "service", "bert", "--namespace", namespace, "--output=jsonpath={.spec.selector}")
+    assert alive.kubectl(*words).out == '{"training.kubeflow.org/job-name":"bert"}'
 
 
 JOB = """\

@@ -231,6 +231,13 @@ def test_the_namespace_of_a_cluster_scoped_runtime_is_dropped() -> None:
     assert "platform" not in run("runtimes", "list", "runtime.yaml").out
 
 
+def test_a_folder_of_sources_and_of_runtimes_reports_it_once() -> None:
+    runtimes = {f"runtimes/{number}.yaml": runtime_text(number) for number in (1, 2)}
+    settings = "sources: [jobs, runtimes]\nruntimes: {paths: [runtimes]}\n"
+    write_files({"trainc.yaml": settings, "jobs/job.yaml": team_job(), **runtimes})
+    assert 'two ClusterTrainingRuntimes are named "team"\n' in run("validate").out
+
+
 def test_cluster_scoped_runtimes_of_two_namespaces_are_one() -> None:
     write_files(
         {

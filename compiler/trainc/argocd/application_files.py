@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
     from trainc.files.exclude import Excluded, Patterns
 
-APPLICATION_TOO_LARGE: Final = Declaration("application-too-large", ("read",))
+APPLICATION_TOO_LARGE: Final = Declaration("application-too-large", ("read",), trainc_only=True)
 
 MOST_BYTES: Final = 10 << 20
 """The most bytes in all files together."""

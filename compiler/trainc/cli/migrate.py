@@ -167,7 +167,7 @@ command = Command(
         Option(("--format",), "Format of the report; default: text.", name="form", choices=FORMATS, default="text"),
         Option(("--check",), "Write nothing, and exit 3 if a legacy job is left.", is_flag=True),
         Option(
-            ("--form",), "Form of all jobs; default: the first that keeps behaviour.", name="to_form", choices=FORMS
+            ("--form",), "Form of all jobs; default: the simplest that behaves the same.", name="to_form", choices=FORMS
         ),
         Option(
             ("--runtime-kind",),

@@ -141,7 +141,9 @@ def library(
         level, duplicate_runtimes = Level.build(
             name, runtimes, conform, overlay_conflict_in(more.kustomizations, run), unique=unique
         )
-        found += [*more.diagnostics, *duplicate_runtimes]
+        # A folder can be a source and in runtimes.paths, too.
+        reported = {str(each) for each in found} if duplicate_runtimes else ()
+        found += [*more.diagnostics, *(each for each in duplicate_runtimes if str(each) not in reported)]
         levels.append(level)
         skipped += more.skipped_names()
     only_installed = run.settings.renders_nothing

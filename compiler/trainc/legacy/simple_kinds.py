@@ -67,7 +67,7 @@ def _old_container(spec: Tree, at: Path) -> Iterator[Violation]:
         from trainc.base.fixes import setting
 
         message = (
-            f'Training Operator v1.9 refuses a role without a container "{new}"; trainc takes "{old}" as the main '
+            f'Training Operator v1.9 rejects a role without a container "{new}"; trainc takes "{old}" as the main '
             "container"
         )
         path = (*at, names.index(old), "name")

@@ -97,7 +97,7 @@ def reserved_variables(plan: Plan) -> frozenset[str]:
     return frozenset() if is_local(plan) else RESERVED
 
 
-@check("mxnet-roles", phase="build")
+@check("mxnet-roles", phase="build", trainc_only=True)
 def wrong_roles(plan: Plan) -> Iterator[Finding]:
     """In mode dist each of the three roles has its own job; in mode local there is only a worker."""
     named, assigned = plan.runtime.settings.get("roles") or {}, roles(plan)
@@ -137,7 +137,7 @@ def wrong_roles(plan: Plan) -> Iterator[Finding]:
             )
 
 
-@check("mxnet-pods", phase="build")
+@check("mxnet-pods", phase="build", trainc_only=True)
 def wrong_pods(plan: Plan) -> Iterator[Finding]:
     """Mode dist needs one scheduler and at least one pod of each role; mode local has a single worker."""
     assigned = roles(plan)

@@ -140,7 +140,7 @@ def without_own(container: Tree) -> Tree:
     return container | {"env": [variable for variable in container["env"] if variable["name"] not in RESERVED]}
 
 
-@check("tensorflow-roles", phase="build")
+@check("tensorflow-roles", phase="build", trainc_only=True)
 def unfit_roles(plan: Plan) -> Iterator[Finding]:
     """A role is the task type of all pods of one replicated job."""
     named = plan.runtime.settings.get("roles") or {}
@@ -160,7 +160,7 @@ def unfit_roles(plan: Plan) -> Iterator[Finding]:
         yield Finding(message=message, help=help, place=plan.runtime.at(*path))
 
 
-@check("tensorflow-replicas", phase="build")
+@check("tensorflow-replicas", phase="build", trainc_only=True)
 def unnumbered_tasks(plan: Plan) -> Iterator[Finding]:
     """A pod has its index in its Job, or the index of its Job, but a TensorFlow task index needs both."""
     for role, index in roles(plan).items():

@@ -284,7 +284,7 @@ def unknown_implementation(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("mpi-search-domain", phase="build", severity="note")
+@check("mpi-search-domain", phase="build", severity="note", trainc_only=True)
 def search_domain(plan: Plan) -> Iterator[Finding]:
     """Hydra's process on a node connects to the launcher by the launcher pod's own host name, which is short."""
     if needs_search_domain(plan) and node_job(plan) is not None and not plan.job.namespace:

@@ -119,7 +119,7 @@ def cluster_field(plan: Plan, *path: str | int) -> str:
     return field_of(("spec", "mlPolicy", "torch", ELASTIC, *path))
 
 
-@check("elastic-nodes", phase="build")
+@check("elastic-nodes", phase="build", trainc_only=True)
 def contradicting_counts(plan: Plan) -> Iterator[Finding]:
     """The minimum number of nodes must not exceed the maximum, and the number of pods must be within both."""
     for one, other in (LEAST, MOST):
@@ -152,7 +152,7 @@ def contradicting_counts(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("elastic-metrics", phase="build", severity="warning")
+@check("elastic-metrics", phase="build", severity="warning", trainc_only=True)
 def unused_metrics(plan: Plan) -> Iterator[Finding]:
     """PyTorchJob created an autoscaler from them; autoscalers do not scale JobSets."""
     if "metrics" in policy(plan):
@@ -164,7 +164,7 @@ def unused_metrics(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("elastic-rdzv-conf", phase="build")
+@check("elastic-rdzv-conf", phase="build", trainc_only=True)
 def unreadable_options(plan: Plan) -> Iterator[Finding]:
     """The options are joined to key=value,key=value, and torchrun supports no quoting."""
     for index, entry in enumerate(policy(plan).get("rdzvConf") or ()):
@@ -183,7 +183,7 @@ def unreadable_options(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("elastic-backend", phase="build", severity="warning")
+@check("elastic-backend", phase="build", severity="warning", trainc_only=True)
 def unfit_backend(plan: Plan) -> Iterator[Finding]:
     """Torchrun's own backend runs in the first pod, etcd needs a server, and `static` does not support elastic jobs."""
     backend = policy(plan).get("rdzvBackend", C10D)
@@ -201,7 +201,7 @@ def unfit_backend(plan: Plan) -> Iterator[Finding]:
     )
 
 
-@check("elastic-standalone", phase="build", severity="warning")
+@check("elastic-standalone", phase="build", severity="warning", trainc_only=True)
 def standalone_nodes(plan: Plan) -> Iterator[Finding]:
     """With `standalone`, each torchrun starts its own rendezvous, whatever the endpoint is."""
     least, _, pods = counted(plan)
@@ -215,7 +215,7 @@ def standalone_nodes(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("elastic-torchtune", phase="build")
+@check("elastic-torchtune", phase="build", trainc_only=True)
 def elastic_torchtune(plan: Plan) -> Iterator[Finding]:
     """torchtune's command is for a fixed number of nodes."""
     if is_torchtune(plan):
