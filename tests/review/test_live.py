@@ -238,6 +238,77 @@ def test_an_object_that_is_being_deleted(cluster: Install, snapshot: SnapshotAss
     assert live().out == snapshot
 
 
+OWN = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: own, namespace: nlp}
+spec:
+  replicatedJobs:
+  - name: worker
+    template:
+      spec:
+        completions: 2
+        parallelism: 2
+        template:
+          spec:
+            restartPolicy: Never
+            containers: [{name: worker, image: "acme/own:1", ports: [{containerPort: 80}]}]
+"""
+
+
+def test_a_jobset_of_the_user(cluster: Install) -> None:
+    """The defaults of the API server are no drift."""
+    for file in Path("jobs").iterdir():
+        file.unlink()
+    Path("trainc.yaml").write_text("sources: [jobs]\n")
+    Path("jobs/own.yaml").write_text(OWN)
+    [stored_one] = [stored(tree) for tree in yaml.safe_load_all(OWN)]
+    spec = yaml.safe_load("""
+      network: {enableDNSHostnames: true, publishNotReadyAddresses: true}
+      startupPolicy: {startupPolicyOrder: AnyOrder}
+      successPolicy: {operator: All}
+    """)
+    job = stored_one["spec"]["replicatedJobs"][0] | {"groupName": "default", "replicas": 1}
+    job = put(job, ("template", "metadata"), {})
+    job = put(job, ("template", "spec", "completionMode"), "Indexed")
+    job = put(job, ("template", "spec", "template", "metadata"), {})
+    container = (*NODE[3:], "spec", "containers", 0)
+    job = put(job, (*container, "ports", 0, "protocol"), "TCP")
+    job = put(job, (*container, "resources"), {})
+    spec |= {"replicatedJobs": [job], "suspend": False}
+    cluster([put(stored_one, ("spec",), spec)])
+    done = live("--exit-code")
+    assert (done.code, done.out.splitlines()[1]) == (0, "nothing changes: 1 object is unchanged"), done.out
+    edited_one = put(spec, ("replicatedJobs", 0, *container, "image"), "acme/own:2")
+    cluster([put(stored_one, ("spec",), edited_one)])
+    done = live("--exit-code")
+    assert (done.code, done.out.splitlines()[1]) == (3, "1 to change")
+
+
+def test_a_cluster_that_has_the_trainjobs(cluster: Install, snapshot: SnapshotAssertion) -> None:
+    """The controller leaves the labels on the TrainJob, and writes suspend: false and empty fields."""
+    Path("trainc.yaml").write_text(f"{SETTINGS}output: none\n")
+    objects = [tree for tree in rendered() if tree["kind"] != "ConfigMap"]
+    for tree in objects:
+        del tree["metadata"]["labels"]
+        if tree["kind"] == "JobSet":
+            tree["spec"]["suspend"] = False
+            tree["spec"]["replicatedJobs"][0]["template"].setdefault("metadata", {})
+    cluster([*objects, *(tree for tree in rendered() if tree["kind"] == "ConfigMap")])
+    done = live("--exit-code")
+    assert (done.code, done.reported) == (0, "")
+    assert done.out == snapshot
+    cluster(edited(objects, "JobSet", "train", (*NODE, "spec", "containers", 0, "image"), "ghcr.io/acme/app:v0"))
+    assert "\n1 TrainJob must be recreated: a running one loses its training\n" in live().out
+
+
+def test_another_release_of_trainer(cluster: Install) -> None:
+    """The release of the cluster is not known: it rejects nothing."""
+    Path("trainc.yaml").write_text(f'{SETTINGS}trainerVersion: "2.2"\n')
+    cluster([])
+    assert "\n+ added nlp/train (JobSet and PodGroup)  jobs/train.yaml\n" in live().out
+
+
 def test_objects_without_a_namespace(cluster: Install, tmp_path: Path) -> None:
     """They are in the namespace of the context, whose JobSets may belong to objects with that namespace."""
     for file in Path("jobs").glob("t*.yaml"):

@@ -238,6 +238,8 @@ def _compare(
     elif before.content == after.content == "compiled":
         after = renamed_jobs.with_old_names(before, after)
         before, after = renamed_jobs.with_hashes(before, after)
+    elif "rendered" in {before.content, after.content} and not old.is_live:  # a live side has been read by its names
+        before, after = renamed_jobs.with_own_hashes(before), renamed_jobs.with_own_hashes(after)
     edits = [*settings, *_edited_annotations(before, after)]
     before, after = sides.comparable_sides(before, after)
     reviewer = _Reviewer(before, after)
@@ -463,7 +465,8 @@ class _Reviewer:
     def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
         """Return the change of the release if one of two releases rejects the TrainJob of an object."""
         before, after = (self.sides[side].settings.release for side in (True, False))
-        if before == after or all(item is None or item.job is None for item in (old, new)):
+        is_rendered = any(side.content == "rendered" for side in self.sides.values())
+        if before == after or is_rendered or all(item is None or item.job is None for item in (old, new)):
             return None
         from trainc.review.causes import edit_of_releases
 

@@ -18,7 +18,9 @@ from trainc.base.kinds import JOBSET
 from trainc.base.texts import plural
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, failed
 from trainc.frontends import UNKNOWN_VERSION
-from trainc.kubernetes.trees import get, removed_at
+from trainc.kubernetes.gotypes import stored
+from trainc.kubernetes.structural import load
+from trainc.kubernetes.trees import get, put, removed_at
 from trainc.kubernetes.violations import listed
 from trainc.kueue.admission import LABEL
 from trainc.pinning import kubectl
@@ -26,6 +28,7 @@ from trainc.pinning.answers import json_object
 from trainc.pinning.kubectl import Hints, Kubectl, KubectlFault
 from trainc.pinning.manifests import clean
 from trainc.pipeline.checks.jobset.update import while_suspended
+from trainc.pipeline.passes.store import with_defaults, with_zero_replicas
 from trainc.review.changes import changes
 from trainc.review.changes.renamed_jobs import with_own_hashes
 from trainc.review.sides import Side, SideItem, SideSpec, rendered_files, without_other_kinds
@@ -33,9 +36,11 @@ from trainc.review.sides import Side, SideItem, SideSpec, rendered_files, withou
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Tree
     from trainc.kueue.usage import QueueUse
     from trainc.review.sides.side_pairs import Versions
+    from trainc.settings import Settings
 
 HINTS: Final = Hints(
     "install kubectl, or save the output of `kubectl get jobset -o yaml` elsewhere and run `trainc diff FILE PATH`",
@@ -105,7 +110,10 @@ class LiveCluster:
         known = {id(item.document) for item in kept.items}
         self._others += (item.id.kind for item in rendered.items if id(item.document) not in known)
         labels = _labels(rendered)
-        if not labels:
+        if rendered.settings.renders_nothing:
+            labels = {}
+            self._note("JobSets that trainc does not render are not listed: with output: none, no label selects them")
+        elif not labels:
             self._note("JobSets that trainc does not render are not listed: no labels in trainc.yaml select them")
         elif is_rendered is None:
             self._note("JobSets that trainc does not render are not listed: --only or a path selects a part")
@@ -118,6 +126,8 @@ class LiveCluster:
                 return False
             return not is_rendered(key_of(ObjectId.from_source(document.value)))
 
+        release = rendered.settings.release
+        kept = kept._replace(items=tuple(each._replace(tree=_as_stored(each.tree, release)) for each in kept.items))
         for namespace in sorted(namespaces):  # first that of the context, which can be any of the others, too
             items = {key_of(item.id): item for item in kept.items if item.id.namespace == namespace}
             documents, unread = self._namespace(namespace, items)
@@ -125,10 +135,10 @@ class LiveCluster:
             for key, document in documents.items():
                 own = key_of(ObjectId.from_source(document.value))
                 if key in items:
-                    found.append(self._item(document, items[key]))
+                    found.append(self._item(document, rendered.settings, items[key]))
                     in_context.add(own)
                 elif is_foreign(document) and own not in in_context:
-                    others[own] = self._item(document)
+                    others[own] = self._item(document, rendered.settings)
         queues = tuple(self._queues(kept.items))
         replaced = {document.value["kind"] for document in queues}
         rest = tuple(each for each in rendered.others if each.value.get("kind") not in replaced)
@@ -196,14 +206,16 @@ class LiveCluster:
     def _fault(self, diagnostic: Diagnostic) -> None:
         self.faults.setdefault(diagnostic.message, diagnostic)
 
-    def _item(self, document: Document, rendered: SideItem | None = None) -> SideItem:
+    def _item(self, document: Document, settings: Settings, rendered: SideItem | None = None) -> SideItem:
         """Return an object of the cluster as it would be rendered."""
-        tree = clean(document.value)
+        tree = _as_stored(clean(document.value), settings.release)
         if "deletionTimestamp" in document.value["metadata"]:
             id = ObjectId.from_manifest(tree)
             self._note(f"{id.kind} {id.qualified_name} is being deleted")
         if rendered is None:
             return SideItem(ObjectId.from_manifest(tree), tree, document)
+        if settings.renders_nothing and rendered.job is not None and rendered.job.plan.job.own_runtime is None:
+            tree = _with_metadata(tree, rendered.tree)
         return SideItem(rendered.id, _as_rendered(tree, rendered.tree), document)
 
     def _queues(self, items: Iterable[SideItem]) -> Iterator[Document]:
@@ -334,6 +346,24 @@ def _has_labels(document: Document, labels: Mapping[str, str]) -> bool:
     return all(own.get(key) == value for key, value in labels.items())
 
 
+def _as_stored(tree: Tree, release: TrainerRelease) -> Tree:
+    """Return a JobSet with the defaults of the cluster, and without the empty fields that Kueue and Trainer write."""
+    admitted = load("JobSet", release.jobset).admit(tree) if tree["kind"] == JOBSET.kind and "spec" in tree else None
+    if admitted is None or admitted.violations:
+        return tree
+    spec = with_defaults(admitted.value["spec"])
+    return tree | {"spec": with_zero_replicas(stored(spec), spec)}
+
+
+def _with_metadata(live: Tree, rendered: Tree) -> Tree:
+    """Return an object of a TrainJob with the labels and annotations that Trainer leaves on the TrainJob."""
+    for key in ("labels", "annotations"):
+        path = ("metadata", key)
+        if own := get(rendered, path):
+            live = put(live, path, own | get(live, path, {}))
+    return live
+
+
 def _as_rendered(live: Tree, rendered: Tree) -> Tree:
     """Return an object without the fields that it has only because tools deliver it and Kueue has admitted it."""
     if get(rendered, ("metadata", "namespace")) is None:
@@ -345,11 +375,11 @@ def _as_rendered(live: Tree, rendered: Tree) -> Tree:
                 live = removed_at(live, (*path, name))
         if get(live, path) == {} and get(rendered, path) is None:
             live = removed_at(live, path)
-    if live["kind"] != JOBSET.kind or not get(live, LABEL):
-        return live
-    if "suspend" not in rendered["spec"]:
+    is_queued = live["kind"] == JOBSET.kind and get(live, LABEL)
+    suspend = get(live, ("spec", "suspend"))
+    if (is_queued or suspend is False) and get(rendered, ("spec", "suspend")) is None:
         live = removed_at(live, ("spec", "suspend"))
-    for change in reversed(changes(live, rendered)):
+    for change in reversed(changes(live, rendered)) if is_queued else ():
         if change.kind == "removed" and change.path[0] == "spec" and while_suspended(change.path[1:]):
             live = removed_at(live, change.old_path)
     return live
