@@ -145,9 +145,24 @@ def test_nothing_changes_after_an_apply(cluster: Install, tmp_path: Path, snapsh
     assert asked(tmp_path) == snapshot
 
 
+MANAGED = [
+    {
+        "manager": "kubectl-client-side-apply",
+        "time": "2026-11-29T10:00:00Z",
+        "fieldsV1": {"f:spec": {"f:replicatedJobs": {}}},
+    },
+    {
+        "manager": "kubectl-label",
+        "time": "2026-11-29T11:00:00Z",
+        "fieldsV1": {"f:metadata": {"f:labels": {"f:app.kubernetes.io/managed-by": {}}}},
+    },
+]
+
+
 def drift() -> list[Tree]:
     """Return objects of which one is edited, one is missing, one is not rendered, and one is refused."""
     objects = edited(rendered(), "JobSet", "train", LABEL, "hand")
+    objects = edited(objects, "JobSet", "train", ("metadata", "managedFields"), MANAGED)
     objects = edited(objects, "JobSet", "detect", (*NODE, "spec", "containers", 0, "image"), "ghcr.io/acme/app:v0")
     objects = edited(objects, "JobSet", "detect", ("status",), {"replicatedJobsStatus": [{"name": "node", "ready": 1}]})
     objects = edited(objects, "ConfigMap", "table", ("data", "a"), "2")

@@ -35,6 +35,7 @@ from trainc.review.consequences import (
     under_new_name,
     with_trainjob,
 )
+from trainc.review.field_managers import managers
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
 from trainc.review.review_notes import unused_runtimes, upgrade_notes, with_objects_ahead
 from trainc.review.reviewed import (
@@ -424,7 +425,9 @@ class _Reviewer:
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
             cause = self._cause(edit) if edit else None
-            yield Line(shown(change, old.tree, new.tree), consequence, cause)
+            of_cluster = self.is_live and change.kind != "added"
+            found = managers(old.document.value, old.tree, change.old_path) if of_cluster else ()
+            yield Line(shown(change, old.tree, new.tree), consequence, cause, tuple(found))
 
     def _own_edit(self, old: SideItem, new: SideItem, change: Change) -> InputEdit | None:
         """Return the change of a copied document as its own cause, unless its file has the same value on both sides."""

@@ -60,6 +60,7 @@ OF_TOOLS: Final = (
 """The starts of the labels and annotations that tools of delivery add."""
 PARTS: Final = (("metadata", "labels"), ("metadata", "annotations"), ("spec",), ("status",))
 """The mappings that an object of a cluster may have."""
+MANAGED: Final = "--show-managed-fields"
 NOT_FOUND: Final = "--ignore-not-found"
 ENDED: Final = frozenset({"Completed", "Failed"})
 """The conditions of a JobSet whose training has ended."""
@@ -181,9 +182,11 @@ class LiveCluster:
         """Return the objects of a namespace, and the keys of the rendered objects that could not be read."""
         where, place = _namespace_words(namespace), _place(namespace)
         names = sorted(f"{_resource(item.id)}/{item.id.name}" for item in items.values() if not _is_jobset(item.id))
-        requests = [(True, f"{where} is not compared", (_resource_of(JOBSET.versions[0], JOBSET.kind), *place))]
+        jobsets = _resource_of(JOBSET.versions[0], JOBSET.kind)
+        requests = [(True, f"{where} is not compared", (jobsets, *place, MANAGED))]
         if names:
-            requests.append((False, f"the other objects of {where} are not compared", (*names, *place, NOT_FOUND)))
+            what = f"the other objects of {where} are not compared"
+            requests.append((False, what, (*names, *place, MANAGED, NOT_FOUND)))
         found, unread = dict[Key, Document](), set[Key]()
         for of_jobsets, what, arguments in requests:
             documents = self._read(*arguments)
