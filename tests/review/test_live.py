@@ -52,6 +52,11 @@ for part, (message, status) in answers["faults"].items():
         print(message, file=sys.stderr)
         sys.exit(status)
 wanted = [word for word in words[1:] if not word.startswith("-") and word not in (place, "json")]
+if wanted[0].startswith("namespaces/"):
+    name = wanted[0].partition("/")[2]
+    found = {{"apiVersion": "v1", "kind": "Namespace", "metadata": {{"name": name}}}}
+    print("" if name in answers["missing"] else json.dumps(found))
+    sys.exit()
 plural = {{"JobSet": "jobsets", "ConfigMap": "configmaps", "PodGroup": "podgroups", "ClusterQueue": "clusterqueues",
           "LocalQueue": "localqueues"}}
 items = []
@@ -105,8 +110,10 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     (bin / "kubectl").write_text(FAKE.format(python=sys.executable, bin=str(bin)))
     (bin / "kubectl").chmod(0o755)
 
-    def install(objects: list[Tree], faults: dict[str, tuple[str, int]] | None = None) -> None:
-        answers = {"objects": objects, "faults": faults or {}, "namespace": "default"}
+    def install(
+        objects: list[Tree], faults: dict[str, tuple[str, int]] | None = None, missing: tuple[str, ...] = ()
+    ) -> None:
+        answers = {"objects": objects, "faults": faults or {}, "namespace": "default", "missing": missing}
         (bin / "answers").write_text(json.dumps(answers))
         (bin / "asked").write_text("")
 
@@ -324,6 +331,18 @@ def test_another_release_of_trainer(cluster: Install) -> None:
     assert "\n+ added nlp/train (JobSet and PodGroup)  jobs/train.yaml\n" in live().out
 
 
+def test_a_namespace_that_does_not_exist(cluster: Install) -> None:
+    objects = [tree for tree in rendered() if tree["metadata"]["namespace"] != "vision"]
+    note = "namespace vision does not exist\n"
+    cluster(objects, missing=("vision",))
+    assert note in live().out
+    cluster(objects)
+    assert note not in live().out
+    cluster(objects, {"namespaces/": (FORBIDDEN.replace("jobsets", "namespaces"), 1)}, missing=("vision",))
+    done = live()
+    assert (done.code, note in done.out) == (0, False)
+
+
 def test_objects_without_a_namespace(cluster: Install, tmp_path: Path) -> None:
     """They are in the namespace of the context, whose JobSets may belong to objects with that namespace."""
     for file in Path("jobs").glob("t*.yaml"):
@@ -374,6 +393,7 @@ def test_an_admitted_jobset_is_unchanged(cluster: Install, snapshot: SnapshotAss
     done = live()
     assert (done.code, done.reported) == (0, "")
     assert "nothing changes: 7 objects are unchanged\n" in done.out
+    assert "; in use now: 24 nvidia.com/gpu\n" in done.out
     assert json.loads(live("--format", "json").out)["queues"] == snapshot
 
 

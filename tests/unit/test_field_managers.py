@@ -40,6 +40,10 @@ def test_a_manager(fields: Any, path: tuple[str | int, ...]) -> None:
         ({"f:metadata": {"f:annotations": {"f:other": {}}}}, ("metadata", "annotations")),
         ({"f:spec": {"f:jobs": {'k:{"name":"other"}': {"f:command": {}}}}}, ("spec", "jobs", 0, "command")),
         ({"f:spec": {"f:jobs": {"k:{": {}, "v:[": {}, "i:0": {}, 'k:["name"]': {}}}}, ("spec", "jobs", 0)),
+        (
+            {"f:spec": {"f:jobs": {'k:{"name":"node"}': {"f:env": {'k:{"name":"B"}': {}}}}}},
+            ("spec", "jobs", 0, "env", 0),
+        ),
         ({"f:spec": "a"}, ("spec", "set")),
         ([], ("spec", "set")),
         (None, ("spec", "set")),
@@ -54,9 +58,24 @@ def found(fields: Any, path: tuple[str | int, ...]) -> list[Manager]:
     return [*managers({"metadata": {"managedFields": [row]}}, TREE, path)]
 
 
-@pytest.mark.parametrize("rows", [None, "a", {}, [7], [{}], [{"manager": 7}], [{"manager": "a", "time": 7}]])
+OWNED: dict[str, Any] = {"fieldsV1": {"f:spec": {"f:set": {}}}}
+
+
+@pytest.mark.parametrize(
+    "rows", [None, "a", {}, [7], [OWNED], [{"manager": 7} | OWNED], [{"manager": "a", "time": 7} | OWNED]]
+)
 def test_an_answer_of_other_types(rows: Any) -> None:
     assert [*managers({"metadata": {"managedFields": rows}}, TREE, ("spec", "set"))] == []
+
+
+def test_a_manager_that_has_only_the_mapping() -> None:
+    """Its part has another one; of an atomic list, the set has no parts."""
+    rows = [
+        {"manager": "kubectl-client-side-apply", "fieldsV1": {"f:metadata": {"f:labels": {}}}},
+        {"manager": "kubectl-label", "fieldsV1": {"f:metadata": {"f:labels": {"f:team": {}}}}},
+    ]
+    for path in (("metadata", "labels", "team"), ("metadata", "labels")):
+        assert [*managers({"metadata": {"managedFields": rows}}, TREE, path)] == [Manager("kubectl-label", "")]
 
 
 def test_each_manager_once() -> None:

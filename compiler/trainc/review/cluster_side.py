@@ -132,6 +132,9 @@ class LiveCluster:
         for namespace in sorted(namespaces):  # first that of the context, which can be any of the others, too
             items = {key_of(item.id): item for item in kept.items if item.id.namespace == namespace}
             documents, unread = self._namespace(namespace, items)
+            # An empty list is also the answer for a namespace that does not exist.
+            if namespace and not documents and not unread and self._read(f"namespaces/{namespace}", NOT_FOUND) == []:
+                self._note(f"namespace {namespace} does not exist")
             compared += (item for key, item in items.items() if key not in unread)
             for key, document in documents.items():
                 own = key_of(ObjectId.from_source(document.value))

@@ -36,9 +36,13 @@ def managers(live: Tree, tree: Tree, path: Path) -> Iterator[Manager]:
     Manager(name='kubectl-label', time='2026-11-29T12:00:00Z')
     """
     rows = get(live, ("metadata", "managedFields"))
-    for row in rows if isinstance(rows, list) else ():
+    rows = rows if isinstance(rows, list) else []
+    depths = [_depth(get(row, ("fieldsV1",)), tree, path) for row in rows]
+    deepest = max((0, *depths))
+    for row, depth in zip(rows, depths, strict=True):
         name, time = (get(row, (key,), "") for key in ("manager", "time"))
-        if name and isinstance(name, str) and isinstance(time, str) and _is_owned(get(row, ("fieldsV1",)), tree, path):
+        # A mapping without parts, or an atomic list: the API server writes both in the same way.
+        if depth == deepest and name and isinstance(name, str) and isinstance(time, str):
             yield Manager(name, time)
 
 
@@ -50,16 +54,20 @@ def latest(given: Iterable[Manager]) -> list[Manager]:
     return sorted((Manager(*row) for row in found.items()), key=lambda each: (each.time, each.name), reverse=True)
 
 
-def _is_owned(fields: Any, value: Any, path: Path) -> bool:
-    """Return whether a set of fields has the field at a path, or one below it."""
-    for step in path:
-        if fields == {}:
-            return True  # the mapping or the list is one field
-        key = _key(fields, value, step) if isinstance(fields, dict) else None
-        if key is None:
-            return False
-        fields, value = fields[key], value[step]
-    return _has_part(fields, value)
+def _depth(fields: Any, value: Any, path: Path) -> int:
+    """Return the number of steps from a value to the field at a path, or to one below it; -1 if a set lacks it."""
+    if fields == {}:
+        return 0
+    if not isinstance(fields, dict):
+        return -1
+    if path:
+        key = _key(fields, value, path[0])
+        below = [] if key is None else [_depth(fields[key], value[path[0]], path[1:])]
+    elif isinstance(value, dict):  # which can have parts of several managers
+        below = [_depth(fields[f"f:{key}"], each, ()) for key, each in value.items() if f"f:{key}" in fields]
+    else:
+        return 0
+    return max((depth + 1 for depth in below if depth >= 0), default=-1)
 
 
 def _key(fields: Tree, value: Any, step: str | int) -> str | None:
@@ -79,10 +87,3 @@ def _selects(key: str, item: Any) -> bool:
     if kind == "k" and isinstance(wanted, dict) and isinstance(item, dict):
         return all(item.get(name) == each for name, each in wanted.items())
     return kind == "v" and wanted == item
-
-
-def _has_part(fields: Any, value: Any) -> bool:
-    """Return whether a set of fields has a part of a value: a mapping can have parts of several managers."""
-    if not isinstance(value, dict) or not value or not isinstance(fields, dict) or not fields:
-        return True
-    return any(_has_part(fields[f"f:{key}"], each) for key, each in value.items() if f"f:{key}" in fields)

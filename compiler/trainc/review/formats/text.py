@@ -244,7 +244,7 @@ def _numbers(review: Review, paint: Paint) -> Iterator[str]:
                 for row in rows
             )
             yield f"{escape(figure.title + figure.scope)}: {escape(', '.join(parts))}"
-    if not review.is_empty:
+    if review.kind == "live" or not review.is_empty:
         yield from queue_figures.lines(review, QUEUES, lambda text: paint(YELLOW, text), escape)
 
 
