@@ -58,7 +58,7 @@ if wanted[0].startswith("namespaces/"):
     print("" if name in answers["missing"] else json.dumps(found))
     sys.exit()
 plural = {{"JobSet": "jobsets", "ConfigMap": "configmaps", "PodGroup": "podgroups", "ClusterQueue": "clusterqueues",
-          "LocalQueue": "localqueues"}}
+          "LocalQueue": "localqueues", "TrainJob": "trainjobs"}}
 items = []
 for each in answers["objects"]:
     metadata = each["metadata"]
@@ -307,21 +307,83 @@ def test_a_jobset_of_the_user(cluster: Install) -> None:
     assert (done.code, done.out.splitlines()[1]) == (3, "1 to change")
 
 
-def test_a_cluster_that_has_the_trainjobs(cluster: Install, snapshot: SnapshotAssertion) -> None:
-    """The controller leaves the labels on the TrainJob, and writes suspend: false and empty fields."""
+def trainjobs() -> list[Tree]:
+    """Set `output: none`; return the TrainJobs and the ConfigMap as they are applied, without the settings' labels."""
     Path("trainc.yaml").write_text(f"{SETTINGS}output: none\n")
-    objects = [tree for tree in rendered() if tree["kind"] != "ConfigMap"]
-    for tree in objects:
-        del tree["metadata"]["labels"]
-        if tree["kind"] == "JobSet":
-            tree["spec"]["suspend"] = False
-            tree["spec"]["replicatedJobs"][0]["template"].setdefault("metadata", {})
-    cluster([*objects, *(tree for tree in rendered() if tree["kind"] == "ConfigMap")])
+    documents = [each for file in sorted(Path("jobs").iterdir()) for each in yaml.safe_load_all(file.read_text())]
+    maps = [tree for tree in rendered() if tree["kind"] == "ConfigMap"]
+    return [*(stored(each) for each in documents if each["kind"] == "TrainJob"), *maps]
+
+
+IMAGE = ("spec", "trainer", "image")
+
+
+def test_trainjobs_of_a_cluster(cluster: Install, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    """The TrainJobs are compared, and not what Trainer's controller makes of them."""
+    objects = [put(tree, ("spec", "suspend"), False) if tree["kind"] == "TrainJob" else tree for tree in trainjobs()]
+    cluster(objects)
     done = live("--exit-code")
     assert (done.code, done.reported) == (0, "")
     assert done.out == snapshot
-    cluster(edited(objects, "JobSet", "train", (*NODE, "spec", "containers", 0, "image"), "ghcr.io/acme/app:v0"))
-    assert "\n1 TrainJob must be recreated: a running one loses its training\n" in live().out
+    assert [request.split()[1] for request in asked(tmp_path)] == snapshot
+    objects = edited(objects, "TrainJob", "train", IMAGE, "ghcr.io/acme/app:v0")
+    objects = edited(objects, "TrainJob", "train", ("status",), {"jobsStatus": [{"name": "node", "ready": 1}]})
+    objects = edited(objects, "TrainJob", "detect", ("metadata", "annotations"), {"note": "by hand"})
+    cluster(removed_from(objects, "TrainJob", "tune"))
+    done = live("--exit-code")
+    assert (done.code, done.reported) == (3, "")
+    assert done.out == snapshot
+
+
+def test_a_trainjob_that_kueue_has_admitted(cluster: Install) -> None:
+    text = JOB.format(name="train", namespace="nlp", more=f", labels: {{{QUEUE}: gpu}}")
+    Path("jobs/train.yaml").write_text(text)
+    pods = {"spec": {"nodeSelector": {"gpu": "h100"}}}
+    jobs = [{"name": "node", "template": {"spec": {"template": pods}}}]
+    spec = {"template": {"spec": {"replicatedJobs": jobs}}}
+    patch = {"manager": "kueue.x-k8s.io/manager", "trainingRuntimeSpec": spec}
+    objects = edited(trainjobs(), "TrainJob", "train", ("spec", "suspend"), False)
+    cluster(edited(objects, "TrainJob", "train", ("spec", "runtimePatches"), [patch]))
+    assert "nothing changes: 7 objects are unchanged\n" in live().out
+    patched = edited(objects, "TrainJob", "train", ("spec", "runtimePatches"), [patch | {"manager": "acme.io/hand"}])
+    cluster(patched)
+    assert "\n    spec.replicatedJobs[node].template.spec.template.spec.nodeSelector\n      - gpu: h100\n" in live().out
+
+
+def test_a_trainjob_with_a_runtime_that_the_project_lacks(cluster: Install) -> None:
+    cluster(edited(trainjobs(), "TrainJob", "train", ("spec", "runtimeRef", "name"), "other"))
+    done = live()
+    assert done.code == 0
+    assert "TrainJob nlp/train is not compared: it does not compile with the runtimes of the project\n" in done.out
+    assert "nothing changes: 5 objects are unchanged\n" in done.out
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("spec",), "a"),
+        (("spec", "trainer"), 7),
+        (("spec", "runtimeRef"), []),
+        (("spec", "runtimePatches"), {"a": 1}),
+        (("spec", "runtimePatches"), [7]),
+        (("metadata", "labels"), {"kueue.x-k8s.io/queue-name": 7}),
+    ],
+    ids=str,
+)
+def test_a_trainjob_with_other_types(cluster: Install, path: tuple[str, ...], value: object) -> None:
+    objects = edited(trainjobs(), "TrainJob", "train", LABEL[:2], {QUEUE: "gpu"})
+    cluster(edited(objects, "TrainJob", "train", path, value))
+    done = live()
+    assert done.code == int(path == ("spec",)), done.err
+    assert "internal" not in done.err
+
+
+def test_trainjobs_that_the_user_may_not_read(cluster: Install) -> None:
+    forbidden = FORBIDDEN.replace("jobsets", "trainjobs")
+    cluster(trainjobs(), {"trainjobs.v1alpha1.trainer.kubeflow.org --namespace vision": (forbidden, 1)})
+    done = live()
+    assert (done.code, done.out.splitlines()[1]) == (1, "nothing changes: 5 objects are unchanged")
+    assert "error[kubectl-failed]: namespace vision is not compared: " in done.reported
 
 
 def test_another_release_of_trainer(cluster: Install) -> None:

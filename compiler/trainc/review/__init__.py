@@ -425,7 +425,7 @@ class _Reviewer:
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
             cause = self._cause(edit) if edit else None
-            of_cluster = self.is_live and change.kind != "added"
+            of_cluster = self.is_live and change.kind != "added" and old.job is None
             found = managers(old.document.value, old.tree, change.old_path) if of_cluster else ()
             yield Line(shown(change, old.tree, new.tree), consequence, cause, tuple(found))
 
