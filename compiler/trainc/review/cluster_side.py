@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 HINTS: Final = Hints(
     "install kubectl, or save the output of `kubectl get jobset -o yaml` elsewhere and run `trainc diff FILE PATH`",
-    "install JobSet, the gang scheduler and, with output: none, Trainer; or use the --context of a cluster with them",
+    "install its CRD, or use the --context of a cluster that serves it: JobSet v1alpha2, TrainJob v1alpha1, PodGroup",
     "get permission to list JobSets, or TrainJobs, and to get ConfigMaps and PodGroups in the namespace",
 )
 TIMEOUT: Final = 20
