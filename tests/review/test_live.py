@@ -405,6 +405,19 @@ def test_a_namespace_that_does_not_exist(cluster: Install) -> None:
     assert (done.code, note in done.out) == (0, False)
 
 
+def test_many_namespaces_that_do_not_exist(cluster: Install) -> None:
+    """Their list is bounded, except in the JSON."""
+    names = [f"team-{number}" for number in range(25)]
+    for name in names:
+        Path(f"jobs/{name}.yaml").write_text(JOB.format(name="train", namespace=name, more=""))
+    cluster([], missing=tuple(names))
+    out = live().out
+    assert out.count(" does not exist\n") == 19
+    assert "\nand 6 more\n" in out
+    assert "\n- and 6 more\n" in live("--format", "markdown").out
+    assert len(json.loads(live("--format", "json").out)["notes"]) == 26
+
+
 def test_objects_without_a_namespace(cluster: Install, tmp_path: Path) -> None:
     """They are in the namespace of the context, whose JobSets may belong to objects with that namespace."""
     for file in Path("jobs").glob("t*.yaml"):

@@ -70,6 +70,8 @@ MOVED: Final = 6
 """The maximum number of ordinary objects that are named for a move."""
 SETTINGS: Final = 6
 """The maximum number of settings that are named as possible causes."""
+REMARKS: Final = 20
+"""The maximum number of sentences about what is not compared of a cluster."""
 MANAGERS: Final = 3
 """The maximum number of clients that are named for a change in a cluster."""
 Shade = Literal["bad", "warn", ""]
@@ -143,6 +145,13 @@ class Lost(NamedTuple):
 def remarks(review: Review) -> list[str]:
     """Return what is not compared of a cluster, first what could not be read."""
     return [*(message(fault) for fault in review.faults), *review.notes]
+
+
+def first_remarks(review: Review) -> list[str]:
+    """Return the first sentences about what is not compared, and the number of the others."""
+    found = remarks(review)
+    more = [f"and {len(found) - REMARKS} more"] if len(found) > REMARKS else []
+    return [*found[:REMARKS], *more]
 
 
 def losses(review: Review) -> list[Lost]:

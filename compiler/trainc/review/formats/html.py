@@ -26,6 +26,7 @@ from trainc.review.formats import (
     environment_table,
     field_of,
     figures,
+    first_remarks,
     fits_one_line,
     listed_rows,
     losses,
@@ -36,7 +37,6 @@ from trainc.review.formats import (
     numbers_of,
     origin,
     possible_causes,
-    remarks,
     setting_name,
     value,
 )
@@ -128,7 +128,9 @@ def _losses(review: Review) -> str:
 
 def _remarks(review: Review) -> str:
     """Return what is not compared of a cluster."""
-    return "".join(f'<p class="losses"><span class="effect warn">{text(each)}</span></p>' for each in remarks(review))
+    return "".join(
+        f'<p class="losses"><span class="effect warn">{text(each)}</span></p>' for each in first_remarks(review)
+    )
 
 
 def _environments(review: Review) -> Iterator[str]:
