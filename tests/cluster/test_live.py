@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from cluster.server import Cluster, load, until
-from cluster.versions import JOBSET, PODGROUP
+from cluster.versions import JOBSET, PODGROUP, RUNTIME, TRAINJOB, version_difference
 from running import Done, run
 
 Tree = dict[str, Any]
@@ -37,6 +37,31 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {{name: table, namespace: {namespace}}}
 data: {{a: "1"}}
+"""
+OWN = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {{name: own, namespace: {namespace}}}
+spec:
+  replicatedJobs:
+  - name: worker
+    template:
+      spec:
+        template: {{spec: {{restartPolicy: Never, containers: [{{name: worker, image: "ghcr.io/acme/app:v1"}}]}}}}
+"""
+RUNTIME_OF_TEAM = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {{name: team, namespace: {namespace}, labels: {{trainer.kubeflow.org/framework: torch}}}}
+spec:
+  mlPolicy: {{numNodes: 1, torch: {{}}}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec: {{template: {{spec: {{containers: [{{name: node, image: "ghcr.io/acme/app:v0"}}]}}}}}}
 """
 FORBIDDEN = 'User "ada" cannot list resource "jobsets" in API group "jobset.x-k8s.io"'
 
@@ -74,6 +99,15 @@ def review(*options: str) -> Tree:
     done = live("--format", "json", *options)
     assert done.code == 0, done.err
     found: Tree = json.loads(done.out)
+    return found
+
+
+def without_managers() -> list[Tree]:
+    """Return the objects of a review without those who wrote the fields."""
+    found: list[Tree] = review()["objects"]
+    for each in found:
+        for change in each.get("changes", ()):
+            change.pop("managers", None)
     return found
 
 
@@ -116,7 +150,58 @@ def test_drift(cluster: Cluster, namespaces: tuple[str, str]) -> None:
     assert [(each["field"], each["old"], each["new"]) for each in changes["train"]] == [
         ("metadata.labels.team", "vision", "speech")
     ]
+    assert [each["name"] for each in changes["train"][0]["managers"]] == ["kubectl-label"]
+    assert [each["name"] for each in changes["table"][0]["managers"]] == ["kubectl-patch"]
+    assert "  last written by kubectl-label at 20" in live().out
     assert live("--exit-code").code == 3
+
+
+def test_a_change_that_is_not_applied(cluster: Cluster, namespaces: tuple[str, str]) -> None:
+    file = Path("jobs/train.yaml")
+    file.write_text(file.read_text().replace("team: speech", "team: vision"))
+    [found] = review()["objects"]
+    assert [each["name"] for each in found["changes"][0]["managers"]] == ["kubectl-client-side-apply"]
+
+
+def test_a_namespace_that_does_not_exist(cluster: Cluster, namespaces: tuple[str, str]) -> None:
+    file = Path("jobs/detect.yaml")
+    file.write_text(file.read_text().replace(namespaces[1], f"{namespaces[1]}-absent"))
+    out = live().out
+    assert f"namespace {namespaces[1]}-absent does not exist\n" in out
+    assert f"namespace {namespaces[0]} does" not in out
+
+
+def test_jobsets_of_the_user(cluster: Cluster, namespaces: tuple[str, str]) -> None:
+    """The defaults of the API server are no drift."""
+    for file in Path("jobs").iterdir():
+        file.unlink()
+    Path("trainc.yaml").write_text("sources: [jobs]\n")
+    Path("jobs/own.yaml").write_text(OWN.format(namespace=namespaces[0]))
+    cluster.apply(load(Path("jobs/own.yaml").read_text()))
+    done = live("--exit-code")
+    assert (done.code, done.out.splitlines()[1]) == (0, "nothing changes: 1 object is unchanged"), done.out
+    assert cluster.kubectl("label", "jobset", "own", "team=vision", "--namespace", namespaces[0]).code == 0
+    assert live("--exit-code").code == 3
+
+
+def test_jobsets_of_trainjobs(cluster: Cluster, namespaces: tuple[str, str]) -> None:
+    """What Trainer's controller writes differently is no drift."""
+    if reason := version_difference(cluster, (TRAINJOB, RUNTIME)):
+        pytest.skip(f"a cluster with Trainer: {reason}")
+    one = cluster.namespace("live")
+    for file in Path("jobs").iterdir():
+        file.unlink()
+    Path("trainc.yaml").write_text(f"output: none\n{SETTINGS.format(owner=one)}")
+    Path("jobs/runtime.yaml").write_text(RUNTIME_OF_TEAM.format(namespace=one))
+    text = JOB.format(name="train", namespace=one, runtime="team")
+    Path("jobs/train.yaml").write_text(text.replace("team}", "team, kind: TrainingRuntime}"))
+    until(lambda: _applied(cluster), "an accepted TrainJob")
+    until(lambda: cluster.get("JobSet", one, "train"), "the JobSet")
+    done = live("--exit-code")
+    assert (done.code, done.out.splitlines()[1]) == (0, "nothing changes: 1 object is unchanged"), done.out
+    file = Path("jobs/train.yaml")
+    file.write_text(file.read_text().replace("app:v1", "app:v2"))
+    assert "TrainJob must be recreated" in live("--exit-code").out
 
 
 def test_a_change_that_the_cluster_rejects(alive: Cluster, namespaces: tuple[str, str]) -> None:
@@ -159,7 +244,7 @@ def test_the_pipe_and_the_live_review_agree(cluster: Cluster, namespaces: tuple[
     text = yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [i for each in lists for i in each["items"]]})
     piped = json.loads(run("diff", "-", "jobs", "--format", "json", stdin=text.encode()).out)
     assert [each for each in piped["objects"] if each["status"] == "changed"] == [
-        {key: value for key, value in each.items() if key != "running"} for each in review()["objects"]
+        {key: value for key, value in each.items() if key != "running"} for each in without_managers()
     ]
 
 
@@ -290,6 +375,12 @@ def _kubeconfig(folder: Path, address: str) -> str:
         )
     )
     return str(file)
+
+
+def _applied(cluster: Cluster) -> bool | None:
+    """Apply the sources; None until Trainer's webhook has seen the runtime."""
+    done = cluster.kubectl("apply", "--filename=jobs")
+    return True if done.code == 0 else None
 
 
 def _copy(cluster: Cluster, namespace: str, name: str, other: str) -> Tree:

@@ -52,8 +52,13 @@ for part, (message, status) in answers["faults"].items():
         print(message, file=sys.stderr)
         sys.exit(status)
 wanted = [word for word in words[1:] if not word.startswith("-") and word not in (place, "json")]
+if wanted[0].startswith("namespaces/"):
+    name = wanted[0].partition("/")[2]
+    found = {{"apiVersion": "v1", "kind": "Namespace", "metadata": {{"name": name}}}}
+    print("" if name in answers["missing"] else json.dumps(found))
+    sys.exit()
 plural = {{"JobSet": "jobsets", "ConfigMap": "configmaps", "PodGroup": "podgroups", "ClusterQueue": "clusterqueues",
-          "LocalQueue": "localqueues"}}
+          "LocalQueue": "localqueues", "TrainJob": "trainjobs"}}
 items = []
 for each in answers["objects"]:
     metadata = each["metadata"]
@@ -105,8 +110,10 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     (bin / "kubectl").write_text(FAKE.format(python=sys.executable, bin=str(bin)))
     (bin / "kubectl").chmod(0o755)
 
-    def install(objects: list[Tree], faults: dict[str, tuple[str, int]] | None = None) -> None:
-        answers = {"objects": objects, "faults": faults or {}, "namespace": "default"}
+    def install(
+        objects: list[Tree], faults: dict[str, tuple[str, int]] | None = None, missing: tuple[str, ...] = ()
+    ) -> None:
+        answers = {"objects": objects, "faults": faults or {}, "namespace": "default", "missing": missing}
         (bin / "answers").write_text(json.dumps(answers))
         (bin / "asked").write_text("")
 
@@ -145,9 +152,24 @@ def test_nothing_changes_after_an_apply(cluster: Install, tmp_path: Path, snapsh
     assert asked(tmp_path) == snapshot
 
 
+MANAGED = [
+    {
+        "manager": "kubectl-client-side-apply",
+        "time": "2026-11-29T10:00:00Z",
+        "fieldsV1": {"f:spec": {"f:replicatedJobs": {}}},
+    },
+    {
+        "manager": "kubectl-label",
+        "time": "2026-11-29T11:00:00Z",
+        "fieldsV1": {"f:metadata": {"f:labels": {"f:app.kubernetes.io/managed-by": {}}}},
+    },
+]
+
+
 def drift() -> list[Tree]:
     """Return objects of which one is edited, one is missing, one is not rendered, and one is refused."""
     objects = edited(rendered(), "JobSet", "train", LABEL, "hand")
+    objects = edited(objects, "JobSet", "train", ("metadata", "managedFields"), MANAGED)
     objects = edited(objects, "JobSet", "detect", (*NODE, "spec", "containers", 0, "image"), "ghcr.io/acme/app:v0")
     objects = edited(objects, "JobSet", "detect", ("status",), {"replicatedJobsStatus": [{"name": "node", "ready": 1}]})
     objects = edited(objects, "ConfigMap", "table", ("data", "a"), "2")
@@ -238,6 +260,164 @@ def test_an_object_that_is_being_deleted(cluster: Install, snapshot: SnapshotAss
     assert live().out == snapshot
 
 
+OWN = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: own, namespace: nlp}
+spec:
+  replicatedJobs:
+  - name: worker
+    template:
+      spec:
+        completions: 2
+        parallelism: 2
+        template:
+          spec:
+            restartPolicy: Never
+            containers: [{name: worker, image: "acme/own:1", ports: [{containerPort: 80}]}]
+"""
+
+
+def test_a_jobset_of_the_user(cluster: Install) -> None:
+    """The defaults of the API server are no drift."""
+    for file in Path("jobs").iterdir():
+        file.unlink()
+    Path("trainc.yaml").write_text("sources: [jobs]\n")
+    Path("jobs/own.yaml").write_text(OWN)
+    [stored_one] = [stored(tree) for tree in yaml.safe_load_all(OWN)]
+    spec = yaml.safe_load("""
+      network: {enableDNSHostnames: true, publishNotReadyAddresses: true}
+      startupPolicy: {startupPolicyOrder: AnyOrder}
+      successPolicy: {operator: All}
+    """)
+    job = stored_one["spec"]["replicatedJobs"][0] | {"groupName": "default", "replicas": 1}
+    job = put(job, ("template", "metadata"), {})
+    job = put(job, ("template", "spec", "completionMode"), "Indexed")
+    job = put(job, ("template", "spec", "template", "metadata"), {})
+    container = (*NODE[3:], "spec", "containers", 0)
+    job = put(job, (*container, "ports", 0, "protocol"), "TCP")
+    job = put(job, (*container, "resources"), {})
+    spec |= {"replicatedJobs": [job], "suspend": False}
+    cluster([put(stored_one, ("spec",), spec)])
+    done = live("--exit-code")
+    assert (done.code, done.out.splitlines()[1]) == (0, "nothing changes: 1 object is unchanged"), done.out
+    edited_one = put(spec, ("replicatedJobs", 0, *container, "image"), "acme/own:2")
+    cluster([put(stored_one, ("spec",), edited_one)])
+    done = live("--exit-code")
+    assert (done.code, done.out.splitlines()[1]) == (3, "1 to change")
+
+
+def trainjobs() -> list[Tree]:
+    """Set `output: none`; return the TrainJobs and the ConfigMap as they are applied, without the settings' labels."""
+    Path("trainc.yaml").write_text(f"{SETTINGS}output: none\n")
+    documents = [each for file in sorted(Path("jobs").iterdir()) for each in yaml.safe_load_all(file.read_text())]
+    maps = [tree for tree in rendered() if tree["kind"] == "ConfigMap"]
+    return [*(stored(each) for each in documents if each["kind"] == "TrainJob"), *maps]
+
+
+IMAGE = ("spec", "trainer", "image")
+
+
+def test_trainjobs_of_a_cluster(cluster: Install, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    """The TrainJobs are compared, and not what Trainer's controller makes of them."""
+    objects = [put(tree, ("spec", "suspend"), False) if tree["kind"] == "TrainJob" else tree for tree in trainjobs()]
+    cluster(objects)
+    done = live("--exit-code")
+    assert (done.code, done.reported) == (0, "")
+    assert done.out == snapshot
+    assert [request.split()[1] for request in asked(tmp_path)] == snapshot
+    objects = edited(objects, "TrainJob", "train", IMAGE, "ghcr.io/acme/app:v0")
+    objects = edited(objects, "TrainJob", "train", ("status",), {"jobsStatus": [{"name": "node", "ready": 1}]})
+    objects = edited(objects, "TrainJob", "detect", ("metadata", "annotations"), {"note": "by hand"})
+    cluster(removed_from(objects, "TrainJob", "tune"))
+    done = live("--exit-code")
+    assert (done.code, done.reported) == (3, "")
+    assert done.out == snapshot
+
+
+def test_a_trainjob_that_kueue_has_admitted(cluster: Install) -> None:
+    text = JOB.format(name="train", namespace="nlp", more=f", labels: {{{QUEUE}: gpu}}")
+    Path("jobs/train.yaml").write_text(text)
+    pods = {"spec": {"nodeSelector": {"gpu": "h100"}}}
+    jobs = [{"name": "node", "template": {"spec": {"template": pods}}}]
+    spec = {"template": {"spec": {"replicatedJobs": jobs}}}
+    patch = {"manager": "kueue.x-k8s.io/manager", "trainingRuntimeSpec": spec}
+    objects = edited(trainjobs(), "TrainJob", "train", ("spec", "suspend"), False)
+    cluster(edited(objects, "TrainJob", "train", ("spec", "runtimePatches"), [patch]))
+    assert "nothing changes: 7 objects are unchanged\n" in live().out
+    patched = edited(objects, "TrainJob", "train", ("spec", "runtimePatches"), [patch | {"manager": "acme.io/hand"}])
+    cluster(patched)
+    assert "\n    spec.replicatedJobs[node].template.spec.template.spec.nodeSelector\n      - gpu: h100\n" in live().out
+
+
+def test_a_trainjob_with_a_runtime_that_the_project_lacks(cluster: Install) -> None:
+    cluster(edited(trainjobs(), "TrainJob", "train", ("spec", "runtimeRef", "name"), "other"))
+    done = live()
+    assert done.code == 0
+    assert "TrainJob nlp/train is not compared: it does not compile with the runtimes of the project\n" in done.out
+    assert "nothing changes: 5 objects are unchanged\n" in done.out
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("spec",), "a"),
+        (("spec", "trainer"), 7),
+        (("spec", "runtimeRef"), []),
+        (("spec", "runtimePatches"), {"a": 1}),
+        (("spec", "runtimePatches"), [7]),
+        (("metadata", "labels"), {"kueue.x-k8s.io/queue-name": 7}),
+    ],
+    ids=str,
+)
+def test_a_trainjob_with_other_types(cluster: Install, path: tuple[str, ...], value: object) -> None:
+    objects = edited(trainjobs(), "TrainJob", "train", LABEL[:2], {QUEUE: "gpu"})
+    cluster(edited(objects, "TrainJob", "train", path, value))
+    done = live()
+    assert done.code == int(path == ("spec",)), done.err
+    assert "internal" not in done.err
+
+
+def test_trainjobs_that_the_user_may_not_read(cluster: Install) -> None:
+    forbidden = FORBIDDEN.replace("jobsets", "trainjobs")
+    cluster(trainjobs(), {"trainjobs.v1alpha1.trainer.kubeflow.org --namespace vision": (forbidden, 1)})
+    done = live()
+    assert (done.code, done.out.splitlines()[1]) == (1, "nothing changes: 5 objects are unchanged")
+    assert "error[kubectl-failed]: namespace vision is not compared: " in done.reported
+
+
+def test_another_release_of_trainer(cluster: Install) -> None:
+    """The release of the cluster is not known: it rejects nothing."""
+    Path("trainc.yaml").write_text(f'{SETTINGS}trainerVersion: "2.2"\n')
+    cluster([])
+    assert "\n+ added nlp/train (JobSet and PodGroup)  jobs/train.yaml\n" in live().out
+
+
+def test_a_namespace_that_does_not_exist(cluster: Install) -> None:
+    objects = [tree for tree in rendered() if tree["metadata"]["namespace"] != "vision"]
+    note = "namespace vision does not exist\n"
+    cluster(objects, missing=("vision",))
+    assert note in live().out
+    cluster(objects)
+    assert note not in live().out
+    cluster(objects, {"namespaces/": (FORBIDDEN.replace("jobsets", "namespaces"), 1)}, missing=("vision",))
+    done = live()
+    assert (done.code, note in done.out) == (0, False)
+
+
+def test_many_namespaces_that_do_not_exist(cluster: Install) -> None:
+    """Their list is bounded, except in the JSON."""
+    names = [f"team-{number}" for number in range(25)]
+    for name in names:
+        Path(f"jobs/{name}.yaml").write_text(JOB.format(name="train", namespace=name, more=""))
+    cluster([], missing=tuple(names))
+    out = live().out
+    assert out.count(" does not exist\n") == 19
+    assert "\nand 6 more\n" in out
+    assert "\n- and 6 more\n" in live("--format", "markdown").out
+    assert len(json.loads(live("--format", "json").out)["notes"]) == 26
+
+
 def test_objects_without_a_namespace(cluster: Install, tmp_path: Path) -> None:
     """They are in the namespace of the context, whose JobSets may belong to objects with that namespace."""
     for file in Path("jobs").glob("t*.yaml"):
@@ -288,6 +468,7 @@ def test_an_admitted_jobset_is_unchanged(cluster: Install, snapshot: SnapshotAss
     done = live()
     assert (done.code, done.reported) == (0, "")
     assert "nothing changes: 7 objects are unchanged\n" in done.out
+    assert "; in use now: 24 nvidia.com/gpu\n" in done.out
     assert json.loads(live("--format", "json").out)["queues"] == snapshot
 
 

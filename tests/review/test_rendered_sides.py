@@ -20,6 +20,7 @@ SETTINGS = {
     "with environments": "sources: [jobs]\noutput: rendered\nenvironments:\n"
     "  dev: {namespace: ml-dev}\n  prod: {namespace: ml, nameSuffix: -prod}\n",
     "with one environment": "sources: [jobs]\noutput: rendered\nenvironments: {dev: {}}\n",
+    "with a hash": "sources: [jobs]\noutput: rendered\nnamespace: ml\ndelivery: {nameSuffixHash: true}\n",
     "with clusters": "sources: [jobs]\noutput: rendered\nnamespace: ml\nenvironments:\n"
     "  dev: {cluster: dev}\n  prod: {cluster: prod}\n",
 }
@@ -70,6 +71,14 @@ def test_a_side_compared_with_itself_in_every_form_changes_nothing(name: str) ->
         assert (done.code, "\nnothing changes: " in done.out) == (0, True), (pair, done)
 
     check()
+
+
+def test_a_hash_is_no_part_of_the_names_of_secrets() -> None:
+    job = str(Path(__file__).parents[2] / "golden" / "name-suffix-hash" / "input.yaml")
+    Path("output.yaml").write_text(run("build", job, "--name-suffix-hash").out)
+    assert "secretName: glacier-mpi-ssh-auth\n" in Path("output.yaml").read_text()
+    done = run("diff", "output.yaml", job, "--name-suffix-hash")
+    assert done.out.splitlines()[1:] == ["nothing changes: 3 objects are unchanged"]
 
 
 def test_an_object_of_several_environments_needs_the_name_of_one() -> None:

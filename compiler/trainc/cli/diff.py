@@ -54,6 +54,15 @@ def side_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
     return [*files, *(CompletionItem(f"{first}{range}{name}") for name in found)]
 
 
+def environment_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of an environment, or the second one of `A..B`."""
+    from click.shell_completion import CompletionItem
+
+    first, dots, start = incomplete.rpartition("..")
+    found = (item.value for item in options.environment_names(ctx, param, start))
+    return [CompletionItem(f"{first}{dots}{name}") for name in found if name != first]
+
+
 def release_range(ctx: click.Context, param: click.Parameter, given: str | None) -> tuple[str, str] | None:
     """Return two releases of `A..B`, of which the default ones may be left out; ("", A) for one release."""
     if given is None:
@@ -226,6 +235,7 @@ command = Command(
         options.ENVIRONMENTS._replace(
             help="Environment in trainc.yaml; repeatable; default: all; A..B: compare two environments of one tree.",
             metavar="ENV|A..B",
+            complete=environment_names,
         ),
         *options.DELIVERY,
         options.BUDGET,

@@ -69,7 +69,7 @@ _HINTS: Final = (
     (r"unauthorized|must be logged in|credentials|exec plugin", "log in to the cluster"),
     (
         r"localhost:8080|no configuration has been provided|current-context",
-        "set the current context with `kubectl config use-context`, or use --context",
+        "set KUBECONFIG, or the current context with `kubectl config use-context`, or use --context",
     ),
     (r"unable to connect|refused|no such host|timeout(?!=)|deadline|timed out|unreachable", UNREACHABLE),
     (NO_KIND, "{hints.no_kind}"),

@@ -35,6 +35,7 @@ from trainc.review.consequences import (
     under_new_name,
     without_rendering,
 )
+from trainc.review.field_managers import managers
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
 from trainc.review.review_notes import delivery_notes, unused_runtimes, upgrade_notes, with_objects_ahead
 from trainc.review.reviewed import (
@@ -242,6 +243,8 @@ def _compare(
     elif before.content == after.content == "compiled":
         after = renamed_jobs.with_old_names(before, after)
         before, after = renamed_jobs.with_hashes(before, after)
+    elif "rendered" in {before.content, after.content} and not old.is_live:  # a live side has been read by its names
+        before, after = renamed_jobs.with_own_hashes(before), renamed_jobs.with_own_hashes(after)
     edits = [*settings, *_edited_annotations(before, after)]
     before, after = sides.comparable_sides(before, after)
     reviewer = _Reviewer(before, after)
@@ -439,7 +442,9 @@ class _Reviewer:
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
             cause = self._cause(edit) if edit else None
-            yield Line(shown(change, old.tree, new.tree), consequence, cause)
+            of_cluster = self.is_live and change.kind != "added" and old.job is None
+            found = managers(old.document.value, old.tree, change.old_path) if of_cluster else ()
+            yield Line(shown(change, old.tree, new.tree), consequence, cause, tuple(found))
 
     def _own_edit(self, old: SideItem, new: SideItem, change: Change) -> InputEdit | None:
         """Return the change of a copied document as its own cause, unless its file has the same value on both sides."""
@@ -481,7 +486,8 @@ class _Reviewer:
     def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
         """Return the change of the release if one of two releases rejects the TrainJob of an object."""
         before, after = (self.sides[side].settings.release for side in (True, False))
-        if before == after or all(item is None or item.job is None for item in (old, new)):
+        is_rendered = any(side.content == "rendered" for side in self.sides.values())
+        if before == after or is_rendered or all(item is None or item.job is None for item in (old, new)):
             return None
         from trainc.review.causes import edit_of_releases
 

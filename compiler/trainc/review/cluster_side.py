@@ -1,12 +1,11 @@
 """The side of a cluster: its objects beside those that a project renders.
 
 Reads    the objects that the project renders in one environment, and the answers of the user's kubectl: the JobSets of
-         their namespaces, their ConfigMaps and PodGroups by name, and Kueue's queues.
+         their namespaces (with `output: none`, the TrainJobs), their ConfigMaps and PodGroups by name, Kueue's queues.
 Returns  both sides of a comparison, of which the rendered one has no object that could not be read; a fault for each
          part that could not be read, and notes about the parts that are not compared. JobSets that trainc does not
          render are listed only if the labels of the settings select them: others may run in the same namespaces.
-Source   the status of JobSet v0.12; the fields that Kueue v0.19 sets when it admits a JobSet; the metadata that Argo CD
-         3.2, Flux 2.7 and Helm 3 add to what they deliver.
+Source   the status of JobSet v0.12 and of Trainer v2.3.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import JOBSET
+from trainc.base.kinds import JOBSET, TRAINJOB, VERSION
 from trainc.base.texts import plural
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, failed
 from trainc.frontends import UNKNOWN_VERSION
@@ -25,39 +24,32 @@ from trainc.pinning import kubectl
 from trainc.pinning.answers import json_object
 from trainc.pinning.kubectl import Hints, Kubectl, KubectlFault
 from trainc.pinning.manifests import clean
-from trainc.pipeline.checks.jobset.update import while_suspended
-from trainc.review.changes import changes
 from trainc.review.changes.renamed_jobs import with_own_hashes
-from trainc.review.sides import Side, SideItem, SideSpec, rendered_files, without_other_kinds
+from trainc.review.live_objects import as_rendered, as_stored, without_tools
+from trainc.review.live_trainjobs import compiled_alike
+from trainc.review.sides import Side, SideItem, SideSpec, job_items, rendered_files, without_other_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Tree
     from trainc.kueue.usage import QueueUse
     from trainc.review.sides.side_pairs import Versions
 
 HINTS: Final = Hints(
     "install kubectl, or save the output of `kubectl get jobset -o yaml` elsewhere and run `trainc diff FILE PATH`",
-    "install JobSet and the gang scheduler in the cluster, or use the --context of a cluster that has them",
-    "get permission to list JobSets and to get ConfigMaps and PodGroups in the namespace",
+    "install its CRD, or use the --context of a cluster that serves it: JobSet v1alpha2, TrainJob v1alpha1, PodGroup",
+    "get permission to list JobSets, or TrainJobs, and to get ConfigMaps and PodGroups in the namespace",
 )
 TIMEOUT: Final = 20
 """The default time limit of a request, in seconds: a review has several."""
-OF_TOOLS: Final = (
-    "argocd.argoproj.io/instance",
-    "argocd.argoproj.io/installation-id",
-    "argocd.argoproj.io/tracking-id",
-    "helm.toolkit.fluxcd.io/",
-    "kustomize.toolkit.fluxcd.io/",
-    "meta.helm.sh/",
-)
-"""The starts of the labels and annotations that tools of delivery add."""
 PARTS: Final = (("metadata", "labels"), ("metadata", "annotations"), ("spec",), ("status",))
 """The mappings that an object of a cluster may have."""
+MANAGED: Final = "--show-managed-fields"
 NOT_FOUND: Final = "--ignore-not-found"
-ENDED: Final = frozenset({"Completed", "Failed"})
-"""The conditions of a JobSet whose training has ended."""
+ENDED: Final = frozenset({"Complete", "Completed", "Failed"})
+"""The conditions of a TrainJob or a JobSet whose training has ended."""
 
 Key = tuple[str, str, str, str]
 """The API group, the kind, the namespace and the name."""
@@ -104,32 +96,42 @@ class LiveCluster:
         kept = without_other_kinds(rendered)
         known = {id(item.document) for item in kept.items}
         self._others += (item.id.kind for item in rendered.items if id(item.document) not in known)
+        found, compared, others = list[SideItem](), list[SideItem](), dict[Key, SideItem]()
         labels = _labels(rendered)
-        if not labels:
+        if rendered.settings.renders_nothing:
+            labels = {}
+            self._note("with output: none, TrainJobs are compared; those that no file has are not listed")
+            kept, found, compared = self._with_trainjobs(kept)
+        elif not labels:
             self._note("JobSets that trainc does not render are not listed: no labels in trainc.yaml select them")
         elif is_rendered is None:
             self._note("JobSets that trainc does not render are not listed: --only or a path selects a part")
-        found, compared, others = list[SideItem](), list[SideItem](), dict[Key, SideItem]()
         in_context = set[Key]()
-        namespaces = {each.id.namespace for each in kept.items} | {each.id.namespace for each in rendered.items} - {""}
+        namespaces = {each.id.namespace for each in kept.items}
+        if labels:
+            namespaces |= {each.id.namespace for each in rendered.items} - {""}
 
         def is_foreign(document: Document) -> bool:
             if not labels or is_rendered is None or not _has_labels(document, labels):
                 return False
             return not is_rendered(key_of(ObjectId.from_source(document.value)))
 
+        release = rendered.settings.release
+        kept = kept._replace(items=tuple(each._replace(tree=as_stored(each.tree, release)) for each in kept.items))
         for namespace in sorted(namespaces):  # first that of the context, which can be any of the others, too
             items = {key_of(item.id): item for item in kept.items if item.id.namespace == namespace}
-            documents, unread = self._namespace(namespace, items)
+            documents, unread = self._namespace(namespace, items, are_listed=bool(labels))
+            if not documents and not unread:
+                self._note_absent(namespace)
             compared += (item for key, item in items.items() if key not in unread)
             for key, document in documents.items():
                 own = key_of(ObjectId.from_source(document.value))
                 if key in items:
-                    found.append(self._item(document, items[key]))
+                    found.append(self._item(document, release, items[key]))
                     in_context.add(own)
                 elif is_foreign(document) and own not in in_context:
-                    others[own] = self._item(document)
-        queues = tuple(self._queues(kept.items))
+                    others[own] = self._item(document, release)
+        queues = tuple(self._queues((*kept.items, *compared)))
         replaced = {document.value["kind"] for document in queues}
         rest = tuple(each for each in rendered.others if each.value.get("kind") not in replaced)
         before = Side(SideSpec(self.name, (), is_live=True), "rendered", (*found, *others.values()), (), others=queues)
@@ -167,13 +169,61 @@ class LiveCluster:
     def _note(self, sentence: str) -> None:
         self._notes[sentence] = None
 
-    def _namespace(self, namespace: str, items: Mapping[Key, SideItem]) -> tuple[dict[Key, Document], set[Key]]:
-        """Return the objects of a namespace, and the keys of the rendered objects that could not be read."""
+    def _note_absent(self, namespace: str) -> None:
+        """Note a namespace that does not exist: an empty list is the answer for it, too."""
+        if namespace and self._read(f"namespaces/{namespace}", NOT_FOUND) == []:
+            self._note(f"namespace {namespace} does not exist")
+
+    def _with_trainjobs(self, kept: Side) -> tuple[Side, list[SideItem], list[SideItem]]:
+        """Return a side without the objects of TrainJobs, and these objects in the cluster and in the files."""
+        jobs = {id(item.job): item.job for item in kept.items if item.job and item.job.plan.job.own_runtime is None}
+        found, compared = list[SideItem](), list[SideItem]()
+        for namespace in sorted({job.namespace for job in jobs.values()}):
+            documents = self._read(_resource_of(VERSION, TRAINJOB.kind), *_place(namespace), MANAGED)
+            if isinstance(documents, KubectlFault):
+                if not documents.is_forbidden:
+                    raise KubectlError(documents.diagnostic)
+                message = f"{_namespace_words(namespace)} is not compared: {documents.diagnostic.message}"
+                self._fault(documents.diagnostic._replace(message=message))
+                continue
+            if not documents:
+                self._note_absent(namespace)
+            by_name = {document.value["metadata"]["name"]: document for document in documents}
+            for job in (job for job in jobs.values() if job.namespace == namespace):
+                live = by_name.get(job.name)
+                pair = (None, job) if live is None else compiled_alike(job, live)
+                if pair is None:
+                    name = f"{namespace}/{job.name}" if namespace else job.name
+                    self._note(f"TrainJob {name} is not compared: it does not compile with the runtimes of the project")
+                    continue
+                before, after = pair
+                new = [*job_items([after])]
+                compared += new
+                if before is not None and live is not None:
+                    trees = {item.id: item.tree for item in new}
+                    old = (item._replace(document=live) for item in job_items([before]))
+                    found += (
+                        each._replace(tree=without_tools(each.tree, trees.get(each.id, each.tree))) for each in old
+                    )
+        rest = tuple(item for item in kept.items if id(item.job) not in jobs)
+        return kept._replace(items=rest), found, compared
+
+    def _namespace(
+        self, namespace: str, items: Mapping[Key, SideItem], *, are_listed: bool
+    ) -> tuple[dict[Key, Document], set[Key]]:
+        """Return the objects of a namespace, and the keys of the rendered objects that could not be read.
+
+        `are_listed` tells whether JobSets that are not rendered are listed.
+        """
         where, place = _namespace_words(namespace), _place(namespace)
         names = sorted(f"{_resource(item.id)}/{item.id.name}" for item in items.values() if not _is_jobset(item.id))
-        requests = [(True, f"{where} is not compared", (_resource_of(JOBSET.versions[0], JOBSET.kind), *place))]
+        jobsets = _resource_of(JOBSET.versions[0], JOBSET.kind)
+        requests = list[tuple[bool, str, tuple[str, ...]]]()
+        if are_listed or any(_is_jobset(item.id) for item in items.values()):
+            requests.append((True, f"{where} is not compared", (jobsets, *place, MANAGED)))
         if names:
-            requests.append((False, f"the other objects of {where} are not compared", (*names, *place, NOT_FOUND)))
+            what = f"the other objects of {where} are not compared"
+            requests.append((False, what, (*names, *place, MANAGED, NOT_FOUND)))
         found, unread = dict[Key, Document](), set[Key]()
         for of_jobsets, what, arguments in requests:
             documents = self._read(*arguments)
@@ -196,15 +246,15 @@ class LiveCluster:
     def _fault(self, diagnostic: Diagnostic) -> None:
         self.faults.setdefault(diagnostic.message, diagnostic)
 
-    def _item(self, document: Document, rendered: SideItem | None = None) -> SideItem:
+    def _item(self, document: Document, release: TrainerRelease, rendered: SideItem | None = None) -> SideItem:
         """Return an object of the cluster as it would be rendered."""
-        tree = clean(document.value)
+        tree = as_stored(clean(document.value), release)
         if "deletionTimestamp" in document.value["metadata"]:
             id = ObjectId.from_manifest(tree)
             self._note(f"{id.kind} {id.qualified_name} is being deleted")
         if rendered is None:
             return SideItem(ObjectId.from_manifest(tree), tree, document)
-        return SideItem(rendered.id, _as_rendered(tree, rendered.tree), document)
+        return SideItem(rendered.id, as_rendered(tree, rendered.tree), document)
 
     def _queues(self, items: Iterable[SideItem]) -> Iterator[Document]:
         """Yield Kueue's queues that the JobSets use; nothing if they cannot be read."""
@@ -257,7 +307,7 @@ def key_of(id: ObjectId) -> Key:
 
 
 def running_state(tree: Tree) -> bool | None:
-    """Return whether the status of a JobSet shows that its pods run; None if it does not show it.
+    """Return whether the status of a JobSet or a TrainJob shows that its pods run; None if it does not show it.
 
     >>> [running_state({"spec": {}, "status": {"replicatedJobsStatus": [job]}})
     ...  for job in ({"ready": 1, "active": 1}, {"ready": 0, "active": 0}, {"ready": 0, "active": 1})]
@@ -266,7 +316,8 @@ def running_state(tree: Tree) -> bool | None:
     status = tree.get("status")
     if get(tree, ("spec", "suspend")):
         return False
-    lists = (get(status, (key,)) for key in ("conditions", "replicatedJobsStatus"))
+    of_jobs = "jobsStatus" if tree.get("kind") == TRAINJOB.kind else "replicatedJobsStatus"
+    lists = (get(status, (key,)) for key in ("conditions", of_jobs))
     conditions, jobs = ([each for each in found or () if isinstance(each, dict)] for found in lists)
     if any(each.get("type") in ENDED and each.get("status") == "True" for each in conditions):
         return False
@@ -332,27 +383,6 @@ def _labels(side: Side) -> dict[str, str]:
 def _has_labels(document: Document, labels: Mapping[str, str]) -> bool:
     own = get(document.value, ("metadata", "labels"), {})
     return all(own.get(key) == value for key, value in labels.items())
-
-
-def _as_rendered(live: Tree, rendered: Tree) -> Tree:
-    """Return an object without the fields that it has only because tools deliver it and Kueue has admitted it."""
-    if get(rendered, ("metadata", "namespace")) is None:
-        live = removed_at(live, ("metadata", "namespace"))
-    for key in ("labels", "annotations"):
-        path = ("metadata", key)
-        for name in get(live, path) or {}:
-            if name.startswith(OF_TOOLS) and name not in get(rendered, path, {}):
-                live = removed_at(live, (*path, name))
-        if get(live, path) == {} and get(rendered, path) is None:
-            live = removed_at(live, path)
-    if live["kind"] != JOBSET.kind or not get(live, LABEL):
-        return live
-    if "suspend" not in rendered["spec"]:
-        live = removed_at(live, ("spec", "suspend"))
-    for change in reversed(changes(live, rendered)):
-        if change.kind == "removed" and change.path[0] == "spec" and while_suspended(change.path[1:]):
-            live = removed_at(live, change.old_path)
-    return live
 
 
 def _version_fault(document: Document, id: ObjectId) -> Diagnostic:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
+    from trainc.review.field_managers import Manager
     from trainc.review.sides.moves import FolderMove
     from trainc.review.sides.side_files import NotCompared, Status
 
@@ -88,6 +89,8 @@ class Line(NamedTuple):
     consequence: Consequence
     cause: Cause | None = None
     """None if unknown: for rendered manifests, and if both inputs are the same."""
+    managers: tuple[Manager, ...] = ()
+    """The clients that wrote the field in a cluster, if the API server tells them."""
 
 
 class Reviewed(NamedTuple):
@@ -175,6 +178,8 @@ class CauseGroup(NamedTuple):
     """Without a known cause, the changed settings, one of which may be the cause."""
     setting: ChangedSetting | None = None
     """The changed setting that is the cause."""
+    is_live: bool = False
+    """Whether the changes are those of a cluster, whose causes are unknown."""
     keys: frozenset[object] = frozenset()
     """The keys of its causes: several for a setting, none for an unknown cause."""
 
@@ -369,6 +374,7 @@ def grouped(
             tuple(members[key].values()),
             tuple((line, tuple(having.values())) for line, having in lines[key].values()),
             setting=settings[key - 1] if isinstance(key, int) else None,
+            is_live=by_change,
             keys=frozenset(keys[key]),
         )
         for key, cause in causes.items()

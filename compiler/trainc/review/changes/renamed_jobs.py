@@ -108,7 +108,10 @@ def with_own_hashes(side: Side) -> Side:
 
 def _with_hash(job: Compiled) -> Compiled:
     """Return a TrainJob with its objects under the name with a hash; a generated name has no other hash."""
-    return job if _is_generated(job) else renamed(job, f"{job.name}-{digest(job.objects)}")
+    if _is_generated(job):
+        return job
+    plan = remade(resolved_plan(job.plan)._replace(suffix=f"-{digest(job.objects)}"))
+    return job._replace(name=plan.name, plan=plan, objects=tuple(objects_of_a_job(plan.objects)))
 
 
 def _with_identity(item: SideItem, jobs: dict[int, Compiled]) -> SideItem:

@@ -46,6 +46,7 @@ from trainc.reports import catalogue, message
 from trainc.review.changes import Change
 from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import RANK
+from trainc.review.field_managers import latest
 from trainc.review.important_kinds import is_important
 from trainc.review.job_entries import number_of, subjects
 
@@ -77,6 +78,10 @@ LONGEST: Final = 2000
 """The maximum number of lines of two values that are compared line by line."""
 SETTINGS: Final = 6
 """The maximum number of settings that are named as possible causes."""
+REMARKS: Final = 20
+"""The maximum number of sentences about what is not compared of a cluster."""
+MANAGERS: Final = 3
+"""The maximum number of clients that are named for a change in a cluster."""
 Shade = Literal["bad", "warn", ""]
 SHADES: Final[dict[Effect, Shade]] = {
     "refused": "bad",
@@ -159,6 +164,13 @@ class Lost(NamedTuple):
 def remarks(review: Review) -> list[str]:
     """Return the sentences below the losses, first about what of a cluster could not be read."""
     return [*(message(fault) for fault in review.faults), *review.notes]
+
+
+def first_remarks(review: Review) -> list[str]:
+    """Return the first sentences about what is not compared, and the number of the others."""
+    found = remarks(review)
+    more = [f"and {len(found) - REMARKS} more"] if len(found) > REMARKS else []
+    return [*found[:REMARKS], *more]
 
 
 def losses(review: Review) -> list[Lost]:
@@ -354,14 +366,24 @@ def setting_name(setting: ChangedSetting) -> str:
 def possible_causes(group: CauseGroup) -> str:
     """Return the text for a group without a known cause: `cause unknown, the changed settings are output and sources`.
 
-    It is empty if no setting changes.
+    It is empty if no setting changes. For a cluster, it names the clients that wrote the fields.
     """
+    if group.is_live:
+        return _managers(group) or "edited in the cluster, or not applied"
     found = list(dict.fromkeys(map(setting_name, group.settings)))
     if not found:
         return ""
     shown = [*found[:SETTINGS], f"{len(found) - SETTINGS} more"] if len(found) > SETTINGS else found
     words = "the changed setting is" if len(found) == 1 else "the changed settings are"
     return f"cause unknown, {words} {listed(shown)}"
+
+
+def _managers(group: CauseGroup) -> str:
+    """Return the text with the clients that wrote the changed fields: `last written by helm at 2026-11-29T12:00Z`."""
+    found = latest(manager for each in group.objects for line in each.lines for manager in line.managers)
+    shown = [f"{each.name} at {each.time}" if each.time else each.name for each in found[:MANAGERS]]
+    more = [f"{len(found) - MANAGERS} more"] if len(found) > MANAGERS else []
+    return f"last written by {listed([*shown, *more])}" if found else ""
 
 
 def named(id: ObjectId) -> str:

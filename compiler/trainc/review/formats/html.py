@@ -29,6 +29,7 @@ from trainc.review.formats import (
     environment_table,
     field_of,
     figures,
+    first_remarks,
     fits_one_line,
     important_first,
     listed_rows,
@@ -40,7 +41,6 @@ from trainc.review.formats import (
     numbers_of,
     origin,
     possible_causes,
-    remarks,
     setting_name,
     value,
 )
@@ -134,7 +134,9 @@ def _losses(review: Review) -> str:
 
 def _remarks(review: Review) -> str:
     """Return what is not compared of a cluster."""
-    return "".join(f'<p class="losses"><span class="effect warn">{text(each)}</span></p>' for each in remarks(review))
+    return "".join(
+        f'<p class="losses"><span class="effect warn">{text(each)}</span></p>' for each in first_remarks(review)
+    )
 
 
 def _environments(review: Review) -> Iterator[str]:

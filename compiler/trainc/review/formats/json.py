@@ -196,6 +196,8 @@ def _line(line: Line, kind: str, new_name: str) -> Tree:
         found["why"] = consequence.why
     if line.cause is not None:
         found["cause"] = _cause(line.cause)
+    if line.managers:
+        found["managers"] = [manager._asdict() for manager in line.managers]
     return found
 
 

@@ -30,6 +30,7 @@ from trainc.review.formats import (
     field_of,
     figures,
     files_of,
+    first_remarks,
     first_sides,
     fits_one_line,
     listed_rows,
@@ -42,7 +43,6 @@ from trainc.review.formats import (
     origin,
     possible_causes,
     printable,
-    remarks,
     setting_name,
     shortened,
     value,
@@ -158,7 +158,7 @@ def _head(review: Review) -> Iterator[str]:
     yield f"{code(review.old)} → {code(review.new)}"
     if found := losses(review):
         yield "; ".join(f"**{prose(each.text)}**" if each.shade == "bad" else prose(each.text) for each in found)
-    yield from ("\n".join(f"- {prose(each)}" for each in rows) for rows in [remarks(review)] if rows)
+    yield from ("\n".join(f"- {prose(each)}" for each in rows) for rows in [first_remarks(review)] if rows)
 
 
 def _environments(table: Sequence[Sequence[str]]) -> Iterator[str]:

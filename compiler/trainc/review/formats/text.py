@@ -17,6 +17,7 @@ from trainc.review.formats import (
     field_of,
     figures,
     files_of,
+    first_remarks,
     first_sides,
     fits_one_line,
     listed_rows,
@@ -28,7 +29,6 @@ from trainc.review.formats import (
     numbers_of,
     origin,
     possible_causes,
-    remarks,
     setting_name,
     shortened,
     value_lines,
@@ -76,7 +76,7 @@ def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
     head = [f"{escape(review.old)} -> {escape(review.new)}", paint(BOLD, numbers_of(review))]
     if lost := losses(review):
         head.append("; ".join(paint(COLORS[each.shade], escape(each.text)) for each in lost))
-    head += (paint(YELLOW, escape(each)) for each in remarks(review))
+    head += (paint(YELLOW, escape(each)) for each in first_remarks(review))
     parts = ["\n".join(head)]
     if table := environment_table(review):
         parts.append("\n".join(_table(table)))
@@ -227,7 +227,7 @@ def _numbers(review: Review, paint: Paint) -> Iterator[str]:
                 for row in rows
             )
             yield f"{escape(figure.title + figure.scope)}: {escape(', '.join(parts))}"
-    if not review.is_empty:
+    if review.kind == "live" or not review.is_empty:
         yield from queue_figures.lines(review, QUEUES, lambda text: paint(YELLOW, text), escape)
 
 

@@ -451,14 +451,15 @@ def compiled_side(name: str, result: Compilation, run: Run) -> Side:
     )
 
 
-def _job_items(jobs: Iterable[Compiled]) -> Iterator[SideItem]:
+def job_items(jobs: Iterable[Compiled]) -> Iterator[SideItem]:
+    """Yield the objects of TrainJobs."""
     for job in jobs:
         for index, tree in enumerate(job.objects):
             yield SideItem(ObjectId.from_manifest(tree), tree, job.plan.job.document, job, index)
 
 
 def _items(result: Compilation) -> Iterator[SideItem]:
-    yield from _job_items(result.shown)
+    yield from job_items(result.shown)
     yield from _rendered(each for each in result.copied if each.value.get("kind") != JOBSET.kind)[0]
 
 
