@@ -308,8 +308,9 @@ def test_a_jobset_of_the_user(cluster: Install) -> None:
 
 
 def trainjobs() -> list[Tree]:
-    """Set `output: none`; return the TrainJobs and the ConfigMap as they are applied, without the settings' labels."""
-    Path("trainc.yaml").write_text(f"{SETTINGS}output: none\n")
+    """Set `output: none`; return the TrainJobs and the ConfigMap as they are applied."""
+    Path("trainc.yaml").write_text("sources: [jobs, runtimes]\npassthrough: true\noutput: none\n")
+    assert run("runtimes", "export", "torch-distributed-coscheduling", "-o", "runtimes").code == 0
     documents = [each for file in sorted(Path("jobs").iterdir()) for each in yaml.safe_load_all(file.read_text())]
     maps = [tree for tree in rendered() if tree["kind"] == "ConfigMap"]
     return [*(stored(each) for each in documents if each["kind"] == "TrainJob"), *maps]
