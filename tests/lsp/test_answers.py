@@ -144,6 +144,7 @@ PATCH = (
         ("platform/runtimes/new.yaml", "kind: ClusterTrainingRuntime\nspec:\n  mlPolicy:\n    torch:\n      ¦\n"),
         ("trainc.yaml", "sources: [jobs]\nruntimes: {¦}\n"),
         ("trainc.yaml", "sources: [jobs]\nruntimes: {builtin: ¦}\n"),
+        ("trainc.yaml", "trainerVersion: ¦\n"),
     ],
 )
 def test_completion(opened: Editor, path: str, text: str, snapshot: SnapshotAssertion) -> None:

@@ -205,8 +205,9 @@ def _keys(at: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
 
 def _values(project: OpenProject, at: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
     values = [*node.get("enum", ())] + (["true", "false"] if node.get("type") == "boolean" else [])
-    for value in values:
-        yield lsp.CompletionItem(str(value), kind=lsp.CompletionItemKind.EnumMember)
+    # A release may be a number or a text.
+    for value in dict.fromkeys(map(str, values)):
+        yield lsp.CompletionItem(value, kind=lsp.CompletionItemKind.EnumMember)
     for name, detail in sorted(dict(_names(project, at)).items()):
         yield lsp.CompletionItem(name, kind=lsp.CompletionItemKind.Reference, detail=detail)
 
