@@ -129,7 +129,7 @@ class TraincServer(LanguageServer):
 
 
 def _collect_garbage() -> None:
-    """Collect garbage while nobody types: a collection of all documents takes longer than the check of a change."""
+    """Collect garbage between changes: a collection of all documents takes longer than the check of a change."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
