@@ -135,15 +135,18 @@ def json_of(value: Any, folder: Path) -> Any:
 
 
 @contextmanager
-def editor(folder: Path, **capabilities: Any) -> Iterator[Editor]:
-    """Start `trainc lsp` for a folder, and stop it at the end: it must exit with 0."""
+def editor(folder: Path, *, is_open: bool = True, **capabilities: Any) -> Iterator[Editor]:
+    """Start `trainc lsp` for a folder, and stop it at the end: it must exit with 0.
+
+    Without `is_open`, the editor has no folder open, only files.
+    """
     loop = asyncio.new_event_loop()
     found = Editor(folder, loop)
     try:
         found.run(found.client.start_io, sys.executable, "-m", "trainc", "lsp")
         params = lsp.InitializeParams(
             capabilities=lsp.ClientCapabilities(**capabilities),
-            workspace_folders=[lsp.WorkspaceFolder(folder.as_uri(), folder.name)],
+            workspace_folders=[lsp.WorkspaceFolder(folder.as_uri(), folder.name)] if is_open else None,
         )
         found.run(found.client.initialize_async, params)
         found.client.initialized(lsp.InitializedParams())

@@ -144,6 +144,7 @@ PATCH = (
         ("platform/runtimes/new.yaml", "kind: ClusterTrainingRuntime\nspec:\n  mlPolicy:\n    torch:\n      ¦\n"),
         ("trainc.yaml", "sources: [jobs]\nruntimes: {¦}\n"),
         ("trainc.yaml", "sources: [jobs]\nruntimes: {builtin: ¦}\n"),
+        ("trainc.yaml", "trainerVersion: ¦\n"),
     ],
 )
 def test_completion(opened: Editor, path: str, text: str, snapshot: SnapshotAssertion) -> None:
@@ -156,6 +157,14 @@ def test_completion(opened: Editor, path: str, text: str, snapshot: SnapshotAsse
         opened.close(path)
     else:
         opened.change(path, (TEAMS / path).read_text())
+
+
+def test_a_completed_field_has_its_sentence(opened: Editor) -> None:
+    document, position = opened.at("jobs/new.yaml", "kind: TrainJob\nspec:\n  trainer:\n    numN¦\n")
+    found = opened.run(opened.client.text_document_completion_async, lsp.CompletionParams(document, position))
+    texts = {each.label: each.documentation for each in found}
+    assert texts["numNodes"] == "The number of training pods, instead of the runtime's `mlPolicy.numNodes`"
+    opened.close("jobs/new.yaml")
 
 
 @pytest.mark.parametrize(

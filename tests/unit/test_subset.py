@@ -159,3 +159,18 @@ def test_without_files_there_is_nothing_to_check() -> None:
     done = run("validate", "--among", ".")
     assert (done.code, done.out) == (2, "")
     assert "--among requires PATH: the files to check." in done.err
+
+
+def test_a_link_is_the_file_that_it_leads_to() -> None:
+    Path("jobs/copy.yaml").unlink()
+    Path("jobs/link.yaml").symlink_to("wrong.yaml")
+    Path("linked").symlink_to("jobs")
+    for file in ("jobs/wrong.yaml", "jobs/link.yaml", "linked/wrong.yaml", "./jobs/../jobs/wrong.yaml"):
+        assert places("--among", ".", file) == ["jobs/wrong.yaml wrong-type", "1"]
+
+
+def test_names_are_compared_with_the_affixes_of_the_environment() -> None:
+    Path("trainc.yaml").write_text("environments: {dev: {namePrefix: p-}}\n")
+    assert places("--among", ".", "jobs/copy.yaml") == ["jobs/good.yaml duplicate-trainjob", "1"]
+    Path("jobs/copy.yaml").write_text(job_text("p-good"))
+    assert places("--among", ".", "jobs/copy.yaml") == ["0"]

@@ -110,10 +110,12 @@ test("a program that cannot start is a message with the reason", async () => {
   assert.deepEqual(code.record.errors, [`trainc: ${missing} cannot start: spawn ${missing} ENOENT`]);
   assert.equal(code.record.status.text, "trainc: not running");
   assert.equal(code.record.status.severity, code.vscode.LanguageStatusSeverity.Error);
+  assert.equal(code.record.contexts.get("trainc.running"), false);
 
   // A change of the setting starts the server.
   code.configure({ "trainc.path": TRAINC });
   await until(() => code.record.status.text === "trainc: running");
+  assert.equal(code.record.contexts.get("trainc.running"), true);
   open(JOB);
   await until(() => code.record.diagnostics.get(uri(job))?.length);
 });

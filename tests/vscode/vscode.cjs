@@ -96,7 +96,9 @@ function namespace(members) {
 
 /** Return the API for a folder, or none, with settings, and the record of what was shown. */
 exports.editor = (folder, settings = {}) => {
-  const record = { errors: [], information: [], log: [], status: {}, shown: [], diagnostics: new Map() };
+  const record = {
+    errors: [], information: [], log: [], status: {}, shown: [], diagnostics: new Map(), contexts: new Map(),
+  };
   const events = { open: new EventEmitter(), change: new EventEmitter(), configuration: new EventEmitter() };
   const commands = new Map();
   const providers = new Map();
@@ -162,7 +164,8 @@ exports.editor = (folder, settings = {}) => {
         commands.set(name, run);
         return new Disposable(() => commands.delete(name));
       },
-      executeCommand: async (name, ...given) => commands.get(name)(...given),
+      executeCommand: async (name, ...given) =>
+        name === "setContext" ? record.contexts.set(...given) : commands.get(name)(...given),
     }),
     window: namespace({
       activeTextEditor: undefined,

@@ -12,8 +12,9 @@
 1. Read the release notes and the difference of the code to the release before. Run the release's own code on the
    inputs of `tests/conformance/data/targets`, and copy the recorded answers to
    `tests/conformance/data/targets/<tag>`.
-2. Add the schemas of its CRDs to `RELEASES` in `scripts/make_schemas.py` and generate them. Generate its runtimes
-   (`scripts/make_runtimes.py`). `scripts/compare_models.py` lists the fields that differ between two releases'
+2. Add the schemas of its CRDs to `RELEASES` in `scripts/make_schemas.py` and generate them. Write a sentence for each
+   new field in `schemas/descriptions.json`, in your own words. Generate its runtimes (`scripts/make_runtimes.py`).
+   `scripts/compare_models.py` lists the fields that differ between two releases'
    models on PyPI. If a release renames, moves or removes a field, follow the recipe for a dialect.
 3. Write a literal in `base/releases.py`, and add it to `RELEASES`. For a difference that no field names, add a
    field to `TrainerRelease` and ask for it where the behavior is implemented, never for the release. For a rule of

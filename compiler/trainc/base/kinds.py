@@ -266,11 +266,16 @@ LEGACY: Final = (PYTORCHJOB, MPIJOB, TFJOB, XGBOOSTJOB, JAXJOB, PADDLEJOB, MXJOB
 DOMAINS: Final = tuple(dict.fromkeys(".".join(row.group.split(".")[-2:]) for row in (*COMPILED, *LEGACY)))
 """The ends of the API groups of the compiled kinds, and of their labels: `kubeflow.org`, `volcano.sh` ..."""
 KINDS: Final = (*COMPILED, OPTIMIZATION_JOB, JOBSET, JOB, *LEGACY)
-OF_TRAINC: Final = {"Settings": "trainc", "TrainJobCompiler": "trainc"}
-"""The folder in `schemas` of each kind of trainc's own; it does not depend on the Trainer version."""
+OF_TRAINC: Final = ("Settings", "TrainJobCompiler")
+"""The kinds of trainc's own."""
+OF_KUEUE: Final = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor")
+"""The kinds of Kueue that trainc reads with a schema."""
+KUEUE_SCHEMAS: Final = "kueue-0.19"
+FOLDERS: Final = {**dict.fromkeys(OF_TRAINC, "trainc"), **dict.fromkeys(OF_KUEUE, KUEUE_SCHEMAS)}
+"""The folder in `schemas` of kinds whose schema does not depend on the Trainer version."""
 WITH_SCHEMA: Final = (
     *("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", OPTIMIZATION_JOB.kind, JOBSET.kind),
-    *OF_TRAINC,
+    *FOLDERS,
     *(row.name for row in LEGACY),
 )
 """The kinds that have a schema for editors."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from trainc.base.kinds import JOBSET, KINDS, OF_TRAINC, WITH_SCHEMA
+from trainc.base.kinds import FOLDERS, JOBSET, KINDS, WITH_SCHEMA
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES, find_release
 from trainc.base.trainjob_dialects import DIALECTS
 from trainc.cli.common import OK, options, printing
@@ -64,7 +64,7 @@ def schema(kind: str | None, dialect: str | None, trainer_version: str | None, k
 
     from trainc.frontends.extensions import schema_of
 
-    has_one = kind in OF_TRAINC or any(row.schema and row.name == kind for row in KINDS)
+    has_one = kind in FOLDERS or any(row.schema and row.name == kind for row in KINDS)
     if dialect and (has_one or kind == JOBSET.kind):
         raise click.UsageError(f"--dialect does not apply to {kind}: no dialect has another schema of it.")
     if trainer_version and has_one:

@@ -163,10 +163,14 @@ def _not_excluded(paths: list[str], settings: Settings) -> list[str]:
 def _file_predicate(paths: Iterable[str]) -> Given:
     """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
     real_paths = frozenset(map(resolved, paths))
+    folders = cache(resolved)  # one value for each folder of the run, until it ends
 
     @cache  # one value for each file of the run, until it ends
     def given(file: str) -> bool:
-        real = resolved(file)
+        folder, name = os.path.split(file)
+        # Resolving every folder of every file would take longer than reading them.
+        is_plain = name not in ("", os.curdir, os.pardir) and not os.path.islink(file)
+        real = os.path.join(folders(folder), name) if is_plain else resolved(file)
         return real in real_paths or any(is_within(real, path) for path in real_paths)
 
     return given
@@ -200,9 +204,21 @@ def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:
     return narrowed
 
 
+def _name(document: Document) -> str:
+    return ObjectId.from_manifest(document.value).name
+
+
 def _with_namesakes(jobs: Sequence[Document], given: Given, environment: Environment | None) -> list[Document]:
     """Return the TrainJobs of the files, and those of the same name in the namespace of the environment."""
 
+    names = {_name(document) for document in jobs if given(document.file)}
+    affixes = () if environment is None else (environment.name_prefix, environment.name_suffix)
+    if environment is not None and any(affixes):
+        # A JobSet, which keeps its name, may have the new name of a TrainJob.
+        prefix, suffix = ("" if each is None else str(each.value) for each in affixes)
+        names |= {f"{prefix}{name}{suffix}" for name in names}
+        names |= {name.removeprefix(prefix).removesuffix(suffix) for name in names}
+    jobs = [document for document in jobs if _name(document) in names]
     renamed = [*jobs]
     if environment is not None:
         from trainc.edits.transforming import Transformation

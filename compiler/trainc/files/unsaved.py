@@ -34,15 +34,29 @@ if TYPE_CHECKING:
 def laid_over(contents: Mapping[str, bytes]) -> Reader:
     """Return a reader that has the contents of some files, and reads all others from the disk.
 
-    The paths of the contents are absolute, or relative to the current folder.
+    The paths of the contents are absolute, or relative to the current folder. The environments of a project, which read
+    the same files, share them.
     """
     known = {resolved(path): data for path, data in contents.items()}
     names = frozenset(map(os.path.basename, known))
+    before: list[tuple[object, list[inputs.File | Diagnostic]]] = []
 
     def read(
         paths: Iterable[str], selection: Selection = inputs.ALL, **options: Any
     ) -> Iterator[inputs.File | Diagnostic]:
         paths = list(paths)
+        key = (paths, selection, options)
+        again = next((files for other, files in before if other == key and selection.leave_out is None), None)
+        if again is not None:
+            yield from again
+            return
+        files: list[inputs.File | Diagnostic] = []
+        for file in _read(paths, selection, **options):
+            files.append(file)
+            yield file
+        before.append((key, files))
+
+    def _read(paths: list[str], selection: Selection, **options: Any) -> Iterator[inputs.File | Diagnostic]:
         left = {path: data for path, data in known.items() if not os.path.lexists(path)}
         given = {path: left.pop(real) for path in paths if path != inputs.STDIN and (real := resolved(path)) in left}
         for file in inputs.read([path for path in paths if path not in given], selection, **options):

@@ -16,7 +16,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
-from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, EACH, JOBSET, KINDS, OF_TRAINC, RUNTIME, RUNTIMES, TRAINJOB
+from trainc.base.kinds import (
+    CLUSTER_RUNTIME,
+    COMPILED,
+    EACH,
+    FOLDERS,
+    JOBSET,
+    KINDS,
+    OF_TRAINC,
+    RUNTIME,
+    RUNTIMES,
+    TRAINJOB,
+)
 from trainc.base.releases import RELEASES
 from trainc.kubernetes.structural import StructuralSchema, bundled
 from trainc.kubernetes.trees import get, put
@@ -80,14 +91,17 @@ def schema_of(kind: str, release: TrainerRelease, folder: str = "") -> Any:
         release: the release of Trainer.
         folder: the folder of another dialect; by default that of the release.
     """
+    from trainc.frontends.descriptions import described
+
+    if kind in OF_TRAINC:
+        return read(FOLDERS[kind], f"{kind}.json")
     row = next((row for row in KINDS if row.schema and row.name == kind), None)
     if row is not None:
-        return bundled(row.kind, row.schema)
+        return described(kind, bundled(row.kind, row.schema))
     of_release = release.jobset if kind == JOBSET.kind else release.crds
-    folder = OF_TRAINC.get(kind) or folder or of_release
-    if folder == of_release and is_extended(folder, kind):
-        return schema(kind, folder)
-    return read(folder, f"{kind}.json")
+    folder = FOLDERS.get(kind) or folder or of_release
+    is_whole = folder == of_release and is_extended(folder, kind)
+    return described(kind, schema(kind, folder) if is_whole else read(folder, f"{kind}.json"))
 
 
 def configurations() -> dict[str, Any]:

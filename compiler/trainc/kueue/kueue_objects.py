@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.kinds import KUEUE_SCHEMAS, OF_KUEUE
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Path, Place, Related
 from trainc.kubernetes import objectmeta
@@ -26,17 +27,14 @@ if TYPE_CHECKING:
 
 DUPLICATE_QUEUE: Final = Declaration("duplicate-queue", ("read",), severity="warning", trainc_only=True)
 
-RELEASE: Final = "kueue-0.19"
 GROUP: Final = "kueue.x-k8s.io"
-READ: Final = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor")
-"""The kinds that have a schema."""
 NAMED: Final = frozenset(
     {"AdmissionCheck", "LimitRange", "Namespace", "PriorityClass", "RuntimeClass", "Topology", "WorkloadPriorityClass"}
 )
 """The kinds of which names, or a few fields, are read without a schema."""
 KINDS: Final = frozenset(
     {
-        *READ,
+        *OF_KUEUE,
         *("AdmissionCheck", "MultiKueueCluster", "MultiKueueConfig", "ProvisioningRequestConfig", "Topology"),
         *("Workload", "WorkloadPriorityClass"),
     }
@@ -194,7 +192,7 @@ class Cluster(NamedTuple):
 def is_read(tree: Tree) -> bool:
     """Return whether an object is one of those that `read` reads."""
     kind, version = tree.get("kind"), tree.get("apiVersion")
-    if kind in READ:
+    if kind in OF_KUEUE:
         return isinstance(version, str) and version.partition("/")[0] == GROUP
     return kind in NAMED
 
@@ -216,7 +214,7 @@ def read(documents: Iterable[Document]) -> tuple[Cluster, list[Diagnostic]]:
         parsed = [_parsed(document, key) for document in different]
         if len(parsed) > 1:
             cluster.alternatives[key] = [value for value, _ in parsed]
-            found += [_duplicate(document, different[0]) for document in different[1:] if key[0] in READ]
+            found += [_duplicate(document, different[0]) for document in different[1:] if key[0] in OF_KUEUE]
         found += [diagnostic for _, diagnostics in parsed for diagnostic in diagnostics]
         cluster.set_object(key, parsed[0][0])
     return cluster, found
@@ -254,7 +252,7 @@ def _different(documents: Iterable[Document]) -> list[Document]:
     first: dict[str, Document] = {}
     for document in documents:
         tree = document.value
-        content = get(tree, ("spec",), {}) if tree["kind"] in READ else tree
+        content = get(tree, ("spec",), {}) if tree["kind"] in OF_KUEUE else tree
         first.setdefault(json.dumps(content, sort_keys=True), document)
     return list(first.values())
 
@@ -282,7 +280,7 @@ def _parsed(document: Document, key: Key) -> tuple[Value | None, list[Diagnostic
         return document.value, []
     if _is_template(document):
         return None, [_not_rendered(document)]
-    admitted = load(kind, RELEASE).admit(document.value)
+    admitted = load(kind, KUEUE_SCHEMAS).admit(document.value)
     metadata = objectmeta.check(document.value.get("metadata"), namespaced=kind in NAMESPACED)
     violations = [*metadata, *admitted.violations]
     rejected = any(violation.severity == "error" for violation in violations)

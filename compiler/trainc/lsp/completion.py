@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 
 import trainc
 from trainc.lsp.outline import MARK, Outline, outline_at
-from trainc.lsp.references import QUEUE_LABEL, RUNTIMES, SETTINGS, kinds_of, replicated_jobs, runtime_of
+from trainc.lsp.references import RUNTIMES, SETTINGS, kinds_of, replicated_jobs, runtime_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,8 +156,8 @@ def described(node: Schema) -> str:
     if required := node.get("required"):
         words.append("requires " + ", ".join(f"`{name}`" for name in required))
     rules = [rule.get("message") or rule["rule"] for rule in node.get("x-kubernetes-validations", ())]
-    lines = [node["description"]] if "description" in node else []
-    return "\n\n".join([*lines, ", ".join(filter(None, words)), *(f"- {rule}" for rule in rules)])
+    sentences = [node[name] for name in ("description", "title") if name in node][:1]
+    return "\n\n".join([*sentences, ", ".join(filter(None, words)), *(f"- {rule}" for rule in rules)])
 
 
 def _type(node: Schema) -> str:
@@ -191,18 +191,13 @@ def _snippet(kind: str, body: str) -> lsp.CompletionItem:
 def _keys(at: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
     present = at.document.keys(at.path)
     required = node.get("required", ())
-    properties = dict(node.get("properties", {}))
-    if at.path == ("metadata",):
-        properties |= {name: {"type": "string"} for name in ("name", "namespace", "generateName")}
-        properties |= {name: {"type": "object"} for name in ("labels", "annotations")}
-    if at.path == ("metadata", "labels"):
-        properties[QUEUE_LABEL] = {"type": "string"}
-    for name, below in properties.items():
+    for name, below in node.get("properties", {}).items():
         if name not in present:
             yield lsp.CompletionItem(
                 name,
                 kind=lsp.CompletionItemKind.Field,
                 detail="required" if name in required else _type(below),
+                documentation=below.get("description"),
                 sort_text=f"{0 if name in required else 1}{name}",
                 insert_text=f"{name}: ",
             )
@@ -210,8 +205,9 @@ def _keys(at: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
 
 def _values(project: OpenProject, at: Spot, node: Schema) -> Iterator[lsp.CompletionItem]:
     values = [*node.get("enum", ())] + (["true", "false"] if node.get("type") == "boolean" else [])
-    for value in values:
-        yield lsp.CompletionItem(str(value), kind=lsp.CompletionItemKind.EnumMember)
+    # A release may be a number or a text.
+    for value in dict.fromkeys(map(str, values)):
+        yield lsp.CompletionItem(value, kind=lsp.CompletionItemKind.EnumMember)
     for name, detail in sorted(dict(_names(project, at)).items()):
         yield lsp.CompletionItem(name, kind=lsp.CompletionItemKind.Reference, detail=detail)
 

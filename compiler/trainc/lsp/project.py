@@ -34,6 +34,12 @@ class OpenProject:
 
     def __init__(self, root: str, codec: PositionCodec | None = None) -> None:
         self.root = os.path.realpath(root)
+        self.folder = root
+        """The root as the client names it: with links."""
+        self.opened_as: dict[str, str] = {}
+        """The URIs of the open files, as the client writes them."""
+        self.published: frozenset[str] = frozenset()
+        """The files with diagnostics in the editor."""
         self.codec = codec or PositionCodec()
         self.texts: dict[str, str] = {}
         """The texts of the open files, by their path below the root."""
@@ -59,7 +65,7 @@ class OpenProject:
 
     def uri(self, path: str) -> str:
         """Return the URI of a file."""
-        return from_fs_path(os.path.join(self.root, path)) or ""
+        return self.opened_as.get(path) or from_fs_path(os.path.join(self.folder, path)) or ""
 
     def text(self, path: str) -> str:
         """Return the text of a file, as the editor or else the disk has it; empty if it cannot be read."""
@@ -109,27 +115,36 @@ class OpenProject:
         self.whole = self.session.check(self.readable)
         self._results = {path: each for path, each in self._results.items() if path in broken or not self._has(path)}
         self._queues = {}
-        before, self.found = self.found, {}
+        self.found = {}
         for each in self.whole.diagnostics:
             if (file := self.file_of(each)) not in broken:
                 self.found.setdefault(file, []).append(each)
         self.found.update(broken)
-        return {*before, *self.found, *self.texts}
+        return {*self.published, *self.found, *self.texts}
 
     def _has(self, path: str) -> bool:
         """Whether the last result of all files has a job of a file."""
         return self.whole is not None and any(each.document.file == path for each in self.whole.jobs)
 
+    def open(self, path: str, uri: str, text: str) -> None:
+        """Keep the text of a file, and its URI as the client writes it."""
+        self.texts[path], self.opened_as[path] = text, uri
+
     def close(self, path: str) -> None:
         """Forget the text of a file: the disk has it."""
-        for known in (self.texts, self.readable, self._results):
+        for known in (self.texts, self.readable, self.opened_as, self._results):
             known.pop(path, None)
 
     def file_of(self, diagnostic: trainc.Diagnostic) -> str:
         """Return the file that shows a diagnostic: without a file below the root, trainc.yaml."""
         at = diagnostic.locate()
-        path = None if at is None else self.path(self.uri(at.file))
-        return path or "trainc.yaml"
+        return (None if at is None else self.shown_at(at.file)) or "trainc.yaml"
+
+    def shown_at(self, file: str) -> str | None:
+        """Return the path that shows the diagnostics of a file: that of the file, or of a link out of the root."""
+        whole = os.path.join(self.root, file)
+        is_link = os.path.islink(whole) and not os.path.isdir(whole)
+        return self.path(self.uri(file)) or (os.path.normpath(file) if is_link and not os.path.isabs(file) else None)
 
     def parts(self, path: str) -> tuple[trainc.Result, ...]:
         """Return the result of a file in each environment; the last one with a job, while the job has errors."""
@@ -194,8 +209,10 @@ class OpenProject:
     def _diagnostic(self, each: trainc.Diagnostic, path: str) -> lsp.Diagnostic:
         """Return a diagnostic as the protocol has it."""
         at = each.locate()
-        is_here = at is not None and self.path(self.uri(at.file)) == path
-        message = f"{each.message}\nhelp: {each.help}" if each.help else each.message
+        is_here = at is not None and self.shown_at(at.file) == path
+        message = each.message if at is None or is_here else f"{at.file}: {each.message}"
+        if each.help:
+            message += f"\nhelp: {each.help}"
         if each.environments and set(each.environments) < self.environments:
             message += f"\nin {', '.join(each.environments)}"
         places = (

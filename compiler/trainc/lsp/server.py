@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import logging
 import os
 import sys
@@ -26,7 +27,7 @@ from trainc.lsp import hover_and_actions
 from trainc.lsp.completion import complete
 from trainc.lsp.outline import Outline, OutlineField
 from trainc.lsp.project import OpenProject
-from trainc.lsp.references import definitions, references
+from trainc.lsp.references import SETTINGS, definitions, references
 from trainc.lsp.shown import BUILT_IN, SCHEME, ShownDocuments
 
 T = TypeVar("T")
@@ -47,7 +48,7 @@ log: Final = logging.getLogger(__name__)
 
 
 class TraincServer(LanguageServer):
-    """A server for one project: the first folder of the editor's workspace."""
+    """A server for one project: the first folder of the editor's workspace, or that of the first file."""
 
     def __init__(self) -> None:
         super().__init__("trainc", trainc.__version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
@@ -61,9 +62,19 @@ class TraincServer(LanguageServer):
 
     @property
     def project(self) -> OpenProject:
-        """The project; the protocol starts with `initialize`, which sets it."""
+        """The project; only a file has answers, and the first one opens it."""
         assert self.opened is not None
         return self.opened
+
+    def open_project(self, root: str) -> None:
+        """Open a folder as the project."""
+        os.chdir(root)
+        self.opened = OpenProject(root, self.workspace.position_codec)
+        log.info("the project is %s", root)
+
+    def path(self, uri: str) -> str | None:
+        """Return the path of a file of the project; None for any other document."""
+        return None if self.opened is None else self.opened.path(uri)
 
     async def run(self, function: Callable[..., T], *arguments: object) -> T | None:
         """Return the result of a function in the thread of trainc; after an exception, show a message, return None."""
@@ -82,6 +93,11 @@ class TraincServer(LanguageServer):
             self.waiting.cancel()
         self.waiting = asyncio.ensure_future(self._check(path))
 
+    def reload(self) -> None:
+        """Read the settings again, which any file may have, and check all files."""
+        self.reloading = asyncio.ensure_future(self.run(self.project.session.reload))
+        self.check_soon()
+
     async def _check(self, path: str | None) -> None:
         if path is not None:
             await asyncio.sleep(PAUSE)
@@ -93,6 +109,7 @@ class TraincServer(LanguageServer):
         await self._publish(OpenProject.check)
         self.took = time.monotonic() - begin
         await self._refresh()
+        await self.run(_collect_garbage)
 
     async def _refresh(self) -> None:
         """Let the client ask again for what depends on all files."""
@@ -104,16 +121,26 @@ class TraincServer(LanguageServer):
             self.workspace_code_lens_refresh(None, _ignore)
 
     async def _publish(self, check: Check) -> None:
-        for params in await self.run(_diagnostics, self.project, check) or ():
+        project = self.project
+        for path, params in (await self.run(_diagnostics, project, check) or {}).items():
             self.text_document_publish_diagnostics(params)
+            # A check whose answers a newer change discards publishes nothing.
+            project.published = project.published | {path} if params.diagnostics else project.published - {path}
 
 
-def _diagnostics(project: OpenProject, check: Check) -> list[lsp.PublishDiagnosticsParams]:
+def _collect_garbage() -> None:
+    """Collect garbage between changes: a collection of all documents takes longer than the check of a change."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+def _diagnostics(project: OpenProject, check: Check) -> dict[str, lsp.PublishDiagnosticsParams]:
     """Return the diagnostics of each file that a check concerns."""
-    return [
-        lsp.PublishDiagnosticsParams(project.uri(path), [shown for _, shown in project.diagnostics(path)])
+    return {
+        path: lsp.PublishDiagnosticsParams(project.uri(path), [shown for _, shown in project.diagnostics(path)])
         for path in sorted(check(project))
-    ]
+    }
 
 
 def server() -> TraincServer:
@@ -149,18 +176,27 @@ async def _settled(ls: TraincServer, _: object) -> None:
 def _initialize(ls: TraincServer, params: lsp.InitializeParams) -> None:
     folders = params.workspace_folders or []
     uri = folders[0].uri if folders else params.root_uri
-    root = (to_fs_path(uri) if uri else params.root_path) or os.getcwd()
-    os.chdir(root)
+    root = to_fs_path(uri) if uri else params.root_path
+    if root and os.path.isdir(root):
+        ls.open_project(root)
     workspace = params.capabilities.workspace
     content = workspace.text_document_content if workspace is not None else None
     ls.shown = ShownDocuments(virtual=content is not None and bool(content.dynamic_registration))
-    ls.opened = OpenProject(root, ls.workspace.position_codec)
-    log.info("the project is %s", root)
+
+
+def _root_of(file: str) -> str:
+    """Return the project of a file without a folder: the nearest folder with a trainc.yaml, or else its own."""
+    own = folder = os.path.dirname(file)
+    while not os.path.lexists(os.path.join(folder, SETTINGS)):
+        if folder == os.path.dirname(folder):
+            return own
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _initialized(ls: TraincServer, _: lsp.InitializedParams) -> None:
     folders = [*ls.workspace.folders]
-    if len(folders) > 1:
+    if len(folders) > 1 and ls.opened is not None:
         text = f"trainc checks the first of {len(folders)} folders, {ls.project.root}; open the others in other windows"
         ls.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
     workspace = ls.client_capabilities.workspace
@@ -175,55 +211,57 @@ def _initialized(ls: TraincServer, _: lsp.InitializedParams) -> None:
         registrations.append(lsp.Registration("documents", lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT, documents))
     if registrations:
         ls.client_register_capability(lsp.RegistrationParams(registrations))
-    ls.check_soon()
+    if ls.opened is not None:
+        ls.check_soon()
 
 
 def _changed(ls: TraincServer, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
     uri = params.text_document.uri
-    path = ls.project.path(uri)
+    if ls.opened is None and (file := to_fs_path(uri)) and os.path.isabs(file):
+        ls.open_project(_root_of(file))
+    path = ls.path(uri)
     if path is None:
-        log.info("%s is outside of %s", uri, ls.project.root)
+        log.info("%s is not in the project", uri)
         return
     # Only the thread of trainc uses the texts, in the order of the messages.
-    ls.worker.submit(ls.project.texts.__setitem__, path, ls.workspace.get_text_document(uri).source)
+    ls.worker.submit(ls.project.open, path, uri, ls.workspace.get_text_document(uri).source)
     ls.check_soon(path)
 
 
 def _closed(ls: TraincServer, params: lsp.DidCloseTextDocumentParams) -> None:
-    path = ls.project.path(params.text_document.uri)
+    path = ls.path(params.text_document.uri)
     if path is not None:
         ls.worker.submit(ls.project.close, path)
         ls.check_soon()
 
 
 def _saved(ls: TraincServer, params: lsp.DidSaveTextDocumentParams) -> None:
-    if ls.project.path(params.text_document.uri) is not None:
-        ls.check_soon()
+    if ls.path(params.text_document.uri) is not None:
+        ls.reload()
 
 
-def _files_changed(ls: TraincServer, params: lsp.DidChangeWatchedFilesParams) -> None:
-    if any(os.path.basename(each.uri) == "trainc.yaml" for each in params.changes):
-        ls.reloading = asyncio.ensure_future(ls.run(ls.project.session.reload))
-    ls.check_soon()
+def _files_changed(ls: TraincServer, _: lsp.DidChangeWatchedFilesParams) -> None:
+    if ls.opened is not None:
+        ls.reload()
 
 
 async def _hover(ls: TraincServer, params: lsp.HoverParams) -> lsp.Hover | None:
-    path = ls.project.path(params.text_document.uri)
+    path = ls.path(params.text_document.uri)
     return None if path is None else await ls.run(hover_and_actions.hover, ls.project, path, params.position)
 
 
 async def _completion(ls: TraincServer, params: lsp.CompletionParams) -> list[lsp.CompletionItem] | None:
-    path = ls.project.path(params.text_document.uri)
+    path = ls.path(params.text_document.uri)
     return None if path is None else await ls.run(complete, ls.project, path, params.position)
 
 
 async def _lenses(ls: TraincServer, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
-    path = ls.project.path(params.text_document.uri)
+    path = ls.path(params.text_document.uri)
     return None if path is None else await ls.run(hover_and_actions.lenses, ls.project, path)
 
 
 async def _actions(ls: TraincServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
-    path = ls.project.path(params.text_document.uri)
+    path = ls.path(params.text_document.uri)
     return None if path is None else await ls.run(hover_and_actions.actions, ls.project, path, params)
 
 
@@ -237,7 +275,7 @@ async def _references(ls: TraincServer, params: lsp.ReferenceParams) -> list[lsp
 
 def _places(ls: TraincServer, params: lsp.TextDocumentPositionParams, find: Find) -> list[lsp.Location]:
     """Return the places that the field at a position leads to. A built-in runtime is a document of the server."""
-    path = ls.project.path(params.text_document.uri)
+    path = ls.path(params.text_document.uri)
     if path is None:
         return []
     at = ls.project.code_points(path, params.position)
@@ -267,7 +305,7 @@ def _show(view: str) -> Callable[..., Awaitable[dict[str, str] | None]]:
     # For pygls, a parameter with a default is required, too.
     async def command(ls: TraincServer, *arguments: str) -> dict[str, str] | None:
         uri, environment = (*arguments, "", "")[:2]
-        path = ls.project.path(uri)
+        path = ls.path(uri)
         if path is None:
             return None
         shown = await ls.run(ls.shown.show, ls.project, view, environment, f"{path}.md" if view == "review" else path)

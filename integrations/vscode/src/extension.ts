@@ -11,6 +11,7 @@ const NOT_FOUND =
   "there is no trainc in .venv, in the setting trainc.path or on the PATH. " +
   "Install it from a clone of its repository, with pip install '.[lsp]', or set trainc.path or trainc.clone";
 const SELECTOR = [{ scheme: "file", language: "yaml" }];
+const RUNNING = "running";
 const SHOW_SETTINGS = "Show Settings";
 const SHOW_LOG = "Show Log";
 
@@ -50,7 +51,7 @@ async function stop(): Promise<void> {
 async function start(log: vscode.LogOutputChannel, status: vscode.LanguageStatusItem): Promise<void> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   if (folder === undefined) {
-    // The server would check all files below the working directory of VS Code.
+    // The folder decides the program, and is the project.
     show(status, "not running", "open a folder", vscode.LanguageStatusSeverity.Information);
     return;
   }
@@ -92,7 +93,7 @@ async function started(
   const created = new LanguageClient("trainc", "trainc", server, clientOptions(log));
   created.onDidChangeState(({ newState }) => {
     const { Error: failure, Information: information } = vscode.LanguageStatusSeverity;
-    if (newState === State.Running) show(status, "running", chosen.command, information);
+    if (newState === State.Running) show(status, RUNNING, chosen.command, information);
     if (newState === State.Stopped && created === client) show(status, "not running", "the server ended", failure);
   });
   await created.start();
@@ -140,6 +141,8 @@ function show(
   status.detail = detail;
   status.severity = severity;
   status.command = { command: "trainc.restart", title: "Restart" };
+  // Without the server, its commands do not exist.
+  void vscode.commands.executeCommand("setContext", "trainc.running", text === RUNNING);
 }
 
 async function offer(reason: string, log: vscode.LogOutputChannel): Promise<void> {
