@@ -71,7 +71,7 @@ def render(review: Review, *, color: bool = False) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     found = different_changes(review)
-    changed = important_first(found, len(found), lambda each: any(one.is_important for one in each.subjects))
+    changed = important_first(found, len(found))
     linked: dict[object, int] = {
         (subject.source, *subject.environments[:1]): number
         for number, change in enumerate(changed, start=1)

@@ -17,8 +17,8 @@ from trainc.review.formats import (
     field_of,
     figures,
     files_of,
-    first_sides,
     fits_one_line,
+    important_first,
     listed_rows,
     losses,
     moved,
@@ -193,7 +193,7 @@ def _shown_values(change: Change, paint: Paint) -> Iterator[str]:
 
 def _one_sides(given: Sequence[OneSided], status: str, shade: str, paint: Paint) -> Iterator[str]:
     """Yield the lines of the added or the removed jobs and objects."""
-    shown = first_sides(given, SIDES)
+    shown = important_first(given, SIDES)
     more = len(given) - len(shown)
     if more:
         yield f"{paint(shade, status)} {number_of([each.subject for each in given])}:"
