@@ -546,7 +546,12 @@ class PodFigure(NamedTuple):
     @property
     def title(self) -> str:
         """What it counts: `total`, `queue ml/gpu`, `no queue`."""
-        return "total" if self.queue is None else f"queue {self.queue}" if self.queue else "no queue"
+        return "total" if self.queue is None else f"{self.noun} {self.queue}" if self.queue else "no queue"
+
+    @property
+    def noun(self) -> str:
+        """The noun before its queue, or before several ones with the same numbers."""
+        return "each of the queues" if self.queue and ", " in self.queue else "queue"
 
     @property
     def scope(self) -> str:
@@ -563,6 +568,21 @@ def figures(review: Review) -> list[PodFigure]:
     queues = sorted({queue for pods in review.pods for side in (pods.before, pods.after) for queue in side})
     kinds: list[str | None] = [None, *(queues if queues != [""] else [])]
     return [figure for kind in kinds if queues for figure in _figures(review.pods, kind)]
+
+
+def changed_figures(review: Review) -> list[PodFigure]:
+    """Return the figures that change; queues of different environments with the same numbers are one."""
+    found: list[PodFigure] = []
+    for each in (figure for figure in figures(review) if figure.before != figure.after):
+        for number, other in enumerate(found if each.queue and each.environments and each.cluster is None else ()):
+            is_alike = other.queue and other.cluster is None and other[1:3] == each[1:3]
+            if is_alike and set(other.environments).isdisjoint(each.environments):
+                environments = (*other.environments, *each.environments)
+                found[number] = other._replace(queue=f"{other.queue}, {each.queue}", environments=environments)
+                break
+        else:
+            found.append(each)
+    return found
 
 
 def _figures(pods: Iterable[PodNumbers], queue: str | None) -> list[PodFigure]:

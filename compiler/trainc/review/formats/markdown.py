@@ -24,11 +24,11 @@ from trainc.review.formats import (
     GUIDE,
     amounts,
     by_sentence,
+    changed_figures,
     difference,
     effect_on_reports,
     environment_table,
     field_of,
-    figures,
     files_of,
     fits_one_line,
     important_first,
@@ -353,7 +353,7 @@ def _change(field: str, change: Change) -> Iterator[str]:
 
 def _numbers(review: Review) -> Iterator[str]:
     """Yield the pods before and after that change: total, and by queue if there are queues."""
-    changed = [figure for figure in figures(review) if figure.before != figure.after]
+    changed = changed_figures(review)
     if not changed:
         return
     rows = [_figure(figure) for figure in changed]
@@ -364,7 +364,7 @@ def _numbers(review: Review) -> Iterator[str]:
 
 def _figure(figure: PodFigure) -> str:
     """Return the numbers of a total or a queue."""
-    title = f"queue {code(figure.queue)}" if figure.queue else "no queue" if figure.queue == "" else "**total**"
+    title = f"{figure.noun} {code(figure.queue)}" if figure.queue else "no queue" if figure.queue == "" else "**total**"
     parts = [
         f"{prose(row.name)} {row.before} → {row.after} ({row.more})" if row.more else f"{prose(row.name)} {row.after}"
         for row in amounts(figure.before, figure.after)
