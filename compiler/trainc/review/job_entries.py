@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainc.base.kinds import JOBSET
 from trainc.base.texts import plural
 from trainc.kubernetes.violations import listed
-from trainc.review.important_kinds import is_important
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -55,6 +54,11 @@ class OneSided(NamedTuple):
     def is_whole(self) -> bool:
         """Whether the job itself is added or removed, or an object that is no part of a job."""
         return bool(self.subject.source.kind) or any(each.id.kind == JOBSET.kind for each in self.objects)
+
+    @property
+    def is_important(self) -> bool:
+        """Whether one of its objects gives rights, runs code or deletes data."""
+        return any(each.is_important for each in self.objects)
 
     @property
     def kinds(self) -> str:
@@ -105,6 +109,11 @@ class Alike(NamedTuple):
     objects: tuple[Reviewed, ...]
     """The objects of the first source in its first environment."""
 
+    @property
+    def is_important(self) -> bool:
+        """Whether one of its objects gives rights, runs code or deletes data."""
+        return any(each.is_important for each in self.objects)
+
 
 def subjects(objects: Iterable[Reviewed]) -> list[Subject]:
     """Return the sources of objects, each once, with the environments in which it has one of the objects."""
@@ -118,7 +127,7 @@ def subjects(objects: Iterable[Reviewed]) -> list[Subject]:
             renamed.setdefault(each.source, each.renamed_source)
         if each.running:
             running.add(each.source)
-        if each.source.kind and is_important(each.id):
+        if each.is_important:
             important.add(each.source)
     return [
         Subject(source, tuple(names), renamed.get(source, ""), source in running, source in important)

@@ -139,6 +139,11 @@ class Reviewed(NamedTuple):
         return len(self.environments) or 1
 
     @property
+    def is_important(self) -> bool:
+        """Whether its kind gives rights, runs code or deletes data."""
+        return is_important(self.id)
+
+    @property
     def masked_before(self) -> Tree | None:
         """The whole object before, without secrets."""
         return self.before and masked(self.before)
@@ -270,10 +275,6 @@ class Review(NamedTuple):
         """Return the objects that were added, removed or changed."""
         return [found for found in self.objects if found.status == status]
 
-    def number(self, status: Status) -> int:
-        """Return the number of objects that were added, removed or changed, in all environments."""
-        return sum(found.number for found in self.with_status(status))
-
     def with_effect(self, effect: Effect) -> list[Reviewed]:
         """Return the changed objects whose most severe effect this is."""
         return [found for found in self.with_status("changed") if found.effect == effect]
@@ -385,7 +386,7 @@ def grouped(
         key=lambda group: (
             group.cause is None,
             position.get(id(group.setting), len(settings)),
-            not any(each.source.kind and is_important(each.id) for each in group.objects),
+            not any(each.is_important for each in group.objects),
             -sum(each.number for each in group.objects),
             -RANK[group.effect],
         ),

@@ -28,6 +28,7 @@ from difflib import unified_diff
 from importlib import import_module
 from itertools import islice
 from json import JSONEncoder
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from trainc.base.kinds import JOBSET
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.consequences import Effect
-    from trainc.review.job_entries import OneSided, Subject
+    from trainc.review.job_entries import Subject
     from trainc.review.reviewed import (
         Cause,
         CauseGroup,
@@ -124,7 +125,7 @@ def names_of(
         words: the form of other words.
     """
     important = sum(each.is_important for each in given)
-    kept = important_first(given, max(0, most + (len(given) == most + 1) - important), lambda each: each.is_important)
+    kept = important_first(given, max(0, most + (len(given) == most + 1) - important))
     scopes = [f" {code('[' + ', '.join(each.environments) + ']')}" if each.environments else "" for each in kept]
     names = [code(each._replace(environments=()).title) for each in kept]
     if len(given) == 1:
@@ -280,17 +281,14 @@ def _settings_key(setting: ChangedSetting) -> object:
     return own_path(setting.change.path)[:1]
 
 
-def important_first(given: Iterable[_T], most: int, is_first: Callable[[_T], bool]) -> list[_T]:
+def important_first(
+    given: Iterable[_T], most: int, is_first: Callable[[_T], bool] = attrgetter("is_important")
+) -> list[_T]:
     """Return what is important, all of it, then at most this many of the others."""
     important, others = list[_T](), list[_T]()
     for each in given:
         (important if is_first(each) else others).append(each)
     return [*important, *others[:most]]
-
-
-def first_sides(given: Sequence[OneSided], most: int) -> list[OneSided]:
-    """Return the sources with objects of important kinds, all of them, then at most this many of the others."""
-    return important_first(given, most, lambda each: any(is_important(one.id) for one in each.objects))
 
 
 class ListedRows(NamedTuple):
@@ -305,19 +303,16 @@ class ListedRows(NamedTuple):
 def listed_rows(rows: Sequence[NotCompared], most: int) -> ListedRows:
     """Return the differences that are not compared, with at most this many of those that are not important."""
 
-    shown = important_first(rows, most, _is_important)
+    shown = important_first(rows, most)
     if len(shown) == len(rows):
         return ListedRows(shown, "")
-    found = important_first(rows, len(rows), _is_important)
-    return ListedRows(shown, _numbers_of_kinds(row.object.kind if row.object else "file" for row in found))
+    found = important_first(rows, len(rows))
+    return ListedRows(shown, numbers_of_kinds(row.object.kind if row.object else "file" for row in found))
 
 
-def _numbers_of_kinds(kinds: Iterable[str]) -> str:
+def numbers_of_kinds(kinds: Iterable[str]) -> str:
+    """Return the number of each kind: `3 files and 250 ConfigMaps`."""
     return listed(plural(count, kind) for kind, count in Counter(kinds).items())
-
-
-def _is_important(row: NotCompared) -> bool:
-    return row.is_important
 
 
 def difference(row: NotCompared) -> str:
@@ -338,7 +333,7 @@ def moved(move: FolderMove) -> str:
     kept = important_first(move.objects, max(0, MOVED - important), is_important)
     shown = listed(map(named, kept))
     if more := len(move.objects) - len(kept):
-        shown = f"{_numbers_of_kinds(id.kind for id in move.objects)}: {', '.join(map(named, kept))}, {more:,} more"
+        shown = f"{numbers_of_kinds(id.kind for id in move.objects)}: {', '.join(map(named, kept))}, {more:,} more"
     pronoun = "it" if len(move.objects) == 1 else "them"
     effects = (
         f"{plural(len(names), 'Application').partition(' ')[2]} {listed(names)} "
@@ -576,7 +571,12 @@ class PodFigure(NamedTuple):
     @property
     def title(self) -> str:
         """What it counts: `total`, `queue ml/gpu`, `no queue`."""
-        return "total" if self.queue is None else f"queue {self.queue}" if self.queue else "no queue"
+        return "total" if self.queue is None else f"{self.noun} {self.queue}" if self.queue else "no queue"
+
+    @property
+    def noun(self) -> str:
+        """The noun before its queue, or before several ones with the same numbers."""
+        return "each of the queues" if self.queue and ", " in self.queue else "queue"
 
     @property
     def scope(self) -> str:
@@ -593,6 +593,21 @@ def figures(review: Review) -> list[PodFigure]:
     queues = sorted({queue for pods in review.pods for side in (pods.before, pods.after) for queue in side})
     kinds: list[str | None] = [None, *(queues if queues != [""] else [])]
     return [figure for kind in kinds if queues for figure in _figures(review.pods, kind)]
+
+
+def changed_figures(review: Review) -> list[PodFigure]:
+    """Return the figures that change; queues of different environments with the same numbers are one."""
+    found: list[PodFigure] = []
+    for each in (figure for figure in figures(review) if figure.before != figure.after):
+        for number, other in enumerate(found if each.queue and each.environments and each.cluster is None else ()):
+            is_alike = other.queue and other.cluster is None and other[1:3] == each[1:3]
+            if is_alike and set(other.environments).isdisjoint(each.environments):
+                environments = (*other.environments, *each.environments)
+                found[number] = other._replace(queue=f"{other.queue}, {each.queue}", environments=environments)
+                break
+        else:
+            found.append(each)
+    return found
 
 
 def _figures(pods: Iterable[PodNumbers], queue: str | None) -> list[PodFigure]:

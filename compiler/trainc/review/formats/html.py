@@ -24,6 +24,7 @@ from trainc.review.formats import (
     amounts,
     block,
     by_sentence,
+    changed_figures,
     difference,
     effect_on_reports,
     environment_table,
@@ -71,7 +72,7 @@ def render(review: Review, *, color: bool = False) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     found = different_changes(review)
-    changed = important_first(found, len(found), lambda each: any(one.is_important for one in each.subjects))
+    changed = important_first(found, len(found))
     linked: dict[object, int] = {
         (subject.source, *subject.environments[:1]): number
         for number, change in enumerate(changed, start=1)
@@ -307,7 +308,7 @@ def _pods(review: Review) -> Iterator[str]:
     yield '<section aria-labelledby="pods"><h2 id="pods">Pods before and after</h2>'
     if lines := list(queue_figures.lines(review, QUEUES, '<strong class="effect warn">{}</strong>'.format, text)):
         yield f'<ul class="facts">{"".join(f"<li>{line}" for line in lines)}</ul>'
-    changed = [figure for figure in found if figure.before != figure.after]
+    changed = changed_figures(review)
     queues = [figure for figure in changed if figure.queue is not None]
     shown = [figure for figure in changed if figure.queue is None or len(queues) <= QUEUES]
     if shown:
@@ -330,14 +331,14 @@ def _collapsed(given: Sequence[PodFigure], one: str, many: str) -> Iterator[str]
 
 def _card(figure: PodFigure) -> str:
     """Return a table of numbers."""
-    title = f"Queue <code>{text(figure.queue)}</code>" if figure.queue else figure.title.capitalize()
+    title = f"{figure.noun} <code>{text(figure.queue)}</code>" if figure.queue else figure.title
     rows = "".join(
         f'<tr{" class=same" if not row.more else ""}><th scope="row">{text(row.name)}'
         f"<td>{text(row.before)}<td>{text(row.after)}<td>{text(_signed(row.more))}"
         for row in amounts(figure.before, figure.after)
     )
     head = '<tr><td><th scope="col">before<th scope="col">after<th scope="col">difference'
-    caption = f"<caption>{title}{text(figure.scope)}</caption>"
+    caption = f"<caption>{title[0].upper()}{title[1:]}{text(figure.scope)}</caption>"
     return f'<table class="numbers">{caption}<thead>{head}<tbody>{rows}</table>'
 
 

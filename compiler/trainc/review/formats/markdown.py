@@ -24,15 +24,16 @@ from trainc.review.formats import (
     GUIDE,
     amounts,
     by_sentence,
+    changed_figures,
     difference,
     effect_on_reports,
     environment_table,
     field_of,
-    figures,
     files_of,
     first_remarks,
     first_sides,
     fits_one_line,
+    important_first,
     listed_rows,
     losses,
     moved,
@@ -40,6 +41,7 @@ from trainc.review.formats import (
     notes_of,
     numbers,
     numbers_of,
+    numbers_of_kinds,
     origin,
     possible_causes,
     printable,
@@ -48,7 +50,6 @@ from trainc.review.formats import (
     value,
     value_lines,
 )
-from trainc.review.important_kinds import is_important
 from trainc.review.job_entries import number_of, one_sided, subjects
 from trainc.review.reviewed import Cause
 
@@ -170,19 +171,15 @@ def _environments(table: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def _counts(review: Review) -> str:
     """Return the numbers of objects by kind."""
-    found: dict[str, int] = {}
-    for kind, number in (
-        *((each.id.kind, each.number) for each in review.objects),
-        *((row.object.kind, 1) for row in review.not_compared if row.object is not None),
-    ):
-        found[kind] = found.get(kind, 0) + number
-    return f"Changed: {listed(prose(plural(count, kind)) for kind, count in found.items())}."
+    kinds = [each.id.kind for each in review.objects for _ in range(each.number)]
+    kinds += (row.object.kind for row in review.not_compared if row.object is not None)
+    return f"Changed: {prose(numbers_of_kinds(kinds))}."
 
 
 def _important(review: Review) -> Iterator[str]:
     """Yield all objects of kinds that give rights, run code or delete data: these are never left out."""
     for status in (*ONE_SIDED, CHANGED):
-        for subject in subjects(each for each in review.with_status(status) if is_important(each.id)):
+        for subject in subjects(each for each in review.with_status(status) if each.is_important):
             yield f"- {_title(subject)} {prose(review.word(status))}"
     for row in review.not_compared:
         if row.is_important:
@@ -357,7 +354,7 @@ def _change(field: str, change: Change) -> Iterator[str]:
 
 def _numbers(review: Review) -> Iterator[str]:
     """Yield the pods before and after that change: total, and by queue if there are queues."""
-    changed = [figure for figure in figures(review) if figure.before != figure.after]
+    changed = changed_figures(review)
     if not changed:
         return
     rows = [_figure(figure) for figure in changed]
@@ -368,7 +365,7 @@ def _numbers(review: Review) -> Iterator[str]:
 
 def _figure(figure: PodFigure) -> str:
     """Return the numbers of a total or a queue."""
-    title = f"queue {code(figure.queue)}" if figure.queue else "no queue" if figure.queue == "" else "**total**"
+    title = f"{figure.noun} {code(figure.queue)}" if figure.queue else "no queue" if figure.queue == "" else "**total**"
     parts = [
         f"{prose(row.name)} {row.before} → {row.after} ({row.more})" if row.more else f"{prose(row.name)} {row.after}"
         for row in amounts(figure.before, figure.after)
@@ -396,7 +393,7 @@ def _later_causes(groups: Sequence[CauseGroup]) -> str:
 def _one_sided(word: str, given: Sequence[OneSided]) -> str:
     """Return the added or removed jobs and objects with their locations or causes in all environments."""
     rows = []
-    shown = first_sides(given, NAMES)
+    shown = important_first(given, NAMES)
     for each in shown:
         lost = f": **{DELETED}**" if any(one.loses_data for one in each.objects) else ""
         name = _title(each.subject)

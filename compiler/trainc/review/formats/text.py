@@ -10,16 +10,17 @@ from trainc.review import queue_figures
 from trainc.review.formats import (
     amounts,
     by_sentence,
+    changed_figures,
     difference,
     edited,
     effect_on_reports,
     environment_table,
     field_of,
-    figures,
     files_of,
     first_remarks,
     first_sides,
     fits_one_line,
+    important_first,
     listed_rows,
     losses,
     moved,
@@ -193,7 +194,7 @@ def _shown_values(change: Change, paint: Paint) -> Iterator[str]:
 
 def _one_sides(given: Sequence[OneSided], status: str, shade: str, paint: Paint) -> Iterator[str]:
     """Yield the lines of the added or the removed jobs and objects."""
-    shown = first_sides(given, SIDES)
+    shown = important_first(given, SIDES)
     more = len(given) - len(shown)
     if more:
         yield f"{paint(shade, status)} {number_of([each.subject for each in given])}:"
@@ -219,14 +220,12 @@ def _place(reviewed: Reviewed) -> str:
 
 def _numbers(review: Review, paint: Paint) -> Iterator[str]:
     """Yield the changed numbers of pods, first the total, then each queue."""
-    for figure in figures(review):
-        rows = amounts(figure.before, figure.after)
-        if any(row.more for row in rows):
-            parts = (
-                f"{row.name} {row.before} -> {row.after} ({row.more})" if row.more else f"{row.name} {row.after}"
-                for row in rows
-            )
-            yield f"{escape(figure.title + figure.scope)}: {escape(', '.join(parts))}"
+    for figure in changed_figures(review):
+        parts = (
+            f"{row.name} {row.before} -> {row.after} ({row.more})" if row.more else f"{row.name} {row.after}"
+            for row in amounts(figure.before, figure.after)
+        )
+        yield f"{escape(figure.title + figure.scope)}: {escape(', '.join(parts))}"
     if review.kind == "live" or not review.is_empty:
         yield from queue_figures.lines(review, QUEUES, lambda text: paint(YELLOW, text), escape)
 
