@@ -45,7 +45,7 @@ const colors = HighlightStyle.define([
 ]);
 const look = EditorView.theme({
   "&": { backgroundColor: "transparent", color: "inherit" },
-  ".cm-gutters": { backgroundColor: "transparent", color: "light-dark(#59636e, #9198a1)", border: "none" },
+  ".cm-gutters": { backgroundColor: "var(--ground)", color: "light-dark(#59636e, #9198a1)", border: "none" },
   "& .cm-cursor": { borderLeftColor: "light-dark(#000, #fff)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, & .cm-selectionBackground": {
     backgroundColor: "light-dark(#cfe0fa, #2f4a73)",
@@ -206,6 +206,7 @@ async function compile() {
     $("explanation").textContent = HINT;
   }
   $("none").hidden = Boolean(found.output);
+  for (const id of ["explanation", "output"]) $(id).hidden = !found.output;
   showEnvironments(found);
   showDiagnostics(found);
   const { error, warning, note } = found.counts;
@@ -227,7 +228,7 @@ function showEnvironments({ environments, environment }) {
   $("environment").replaceChildren(...environments.map((name) => element("option", { value: name }, name)));
   $("environment").value = environment;
 }
-function showDiagnostics({ diagnostics, counts }) {
+function showDiagnostics({ diagnostics, counts, omitted }) {
   const inEditor = diagnostics.filter((each) => each.range && each.file === "job.yaml");
   const marks = inEditor.map(({ range: [line, from, endLine, to], severity, message, help }) => {
     const begin = offset(line, from);
@@ -245,8 +246,10 @@ function showDiagnostics({ diagnostics, counts }) {
       return item;
     }),
     ...(more > 0 ? [element("li", {}, `and ${more} more`)] : []),
+    ...Object.entries(omitted).map(([kind, number]) => element("li", {}, `${counted(number, kind)} not compiled${hint(kind)}`)),
   );
 }
+const hint = (kind) => (/.Job$/.test(kind) && !$("legacy").checked ? ": the box “legacy jobs” compiles legacy kinds" : "");
 function described({ severity, id, at, message, help }) {
   const link = element("a", { href: `../diagnostics/${id}/`, target: "_blank", rel: "noopener" }, id);
   const place = at ? ` ${at}` : "";
@@ -423,6 +426,8 @@ function load({ text, base: before = text, settings = "", environment = "", rele
   setText(editor, text);
   for (const view of [editor, output]) markLines(view, []);
   setText(output, recorded);
+  for (const id of ["explanation", "output"]) $(id).hidden = false;
+  $("none").hidden = true;
   later();
 }
 function loadExample(name) {

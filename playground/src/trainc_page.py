@@ -7,6 +7,7 @@ current folder. `compile` and `review` check the text of the request; the other 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -38,21 +39,24 @@ class Options(NamedTuple):
 
 
 class Shown:
-    """The result that the page shows, in one environment."""
+    """The result that the page shows, in one environment. The JobSets of the manifest are shown as they are stored."""
 
     def __init__(self, text: str, options: Options) -> None:
         self.checked = _check(text, options)
         names = [part.environment for part in self.checked.parts]
         at = names.index(options.environment) if options.environment in names else 0
         self.result, self.environments = self.checked.parts[at], [name for name in names if name]
-        self.texts = [trainc.render((each,)) for each in self.result.objects]
+        self.jobs = (*self.result.jobs, *self.result.jobsets)
+        own = (each for job in self.result.jobsets for each in job.objects)
+        self.values = (*self.result.objects, *own)
+        self.texts = [trainc.render((each,)) for each in self.values]
         self.lines_of = cache(self._lines_of)
 
     def objects(self) -> Iterator[tuple[int, int, trainc.CompiledJob | None, int]]:
         """Yield each object of the output: its number, its first line from 0, its job, and its index there."""
-        owners = {id(each): (job, index) for job in self.result.jobs for index, each in enumerate(job.objects)}
+        owners = {id(each): (job, index) for job in self.jobs for index, each in enumerate(job.objects)}
         first = 0
-        for number, (value, text) in enumerate(zip(self.result.objects, self.texts, strict=True)):
+        for number, (value, text) in enumerate(zip(self.values, self.texts, strict=True)):
             yield number, first, *owners.get(id(value), (None, 0))
             first += text.count("\n") + 1  # the separator
 
@@ -80,13 +84,15 @@ def answer(request: str) -> str:
 def compiled(text: str, options: Options) -> dict[str, Any]:
     """Compile the manifest: the output and the diagnostics."""
     shown = _last["shown"] = Shown(text, options)
-    found = shown.checked.diagnostics
+    # Without those that differ only in the field of the output.
+    found = [*{repr(each): each for each in shown.checked.diagnostics}.values()]
     counts = {each: sum(found.severity == each for found in found) for each in ("error", "warning", "note")}
     return {
         "output": "---\n".join(shown.texts),
         "environments": shown.environments,
         "environment": shown.result.environment,
         "counts": counts,
+        "omitted": Counter(str(each.value.get("kind")) for each in shown.checked.documents.others),
         "diagnostics": [_diagnostic(each, text, options.settings) for each in found[:MOST]],
     }
 
@@ -122,7 +128,7 @@ def fields(line: int, column: int) -> dict[str, Any]:
     shown = _last["shown"]
     numbers = {(id(job), index): (number, first) for number, first, job, index in shown.objects()}
     found: list[dict[str, Any]] = []
-    of_line = ((job, path, document) for job in shown.result.jobs for path, document in _inputs(job, line, column))
+    of_line = ((job, path, document) for job in shown.jobs for path, document in _inputs(job, line, column))
     for job, path, document in islice(of_line, MOST_EXPLAINED):
         for each in job.fields_set_by(path, document):
             number, first = numbers[id(job), each.object]
@@ -175,9 +181,10 @@ def _options(options: Options) -> trainc.Options:
 
 
 def _write(text: str, settings: str) -> None:
-    Path(JOB).write_text(text, encoding="utf-8")
+    # Half of a pair of UTF-16 units: trainc reports its place.
+    Path(JOB).write_bytes(text.encode("utf-8", "surrogatepass"))
     if settings.strip():
-        Path(SETTINGS).write_text(settings, encoding="utf-8")
+        Path(SETTINGS).write_bytes(settings.encode("utf-8", "surrogatepass"))
     else:
         Path(SETTINGS).unlink(missing_ok=True)
 

@@ -208,6 +208,24 @@ def test_a_legacy_job_is_migrated(playground: Playground) -> None:
     assert "kind: TrainJob" in playground.select("migrate", having="kind: TrainJob")
 
 
+def test_a_job_beside_a_legacy_job(playground: Playground) -> None:
+    legacy = (ROOT / "golden" / "legacy-pytorchjob-folded" / "input.yaml").read_text()
+    playground.write(f"{JOB}---\n{legacy}")
+    assert "1 PyTorchJob not compiled" in playground.page.inner_text("#diagnostics")
+    before = playground.page.get_attribute("body", "data-compiled")
+    playground.page.check("#legacy")
+    playground.compiled(before)
+    assert "not compiled" not in playground.page.inner_text("#diagnostics")
+    assert "name: mnist" in playground.page.inner_text("#output")
+
+
+def test_a_jobset_of_the_manifest_is_shown_as_stored(playground: Playground) -> None:
+    playground.follow("example=jobset-torchrun")
+    playground.page.wait_for_selector("#output .cm-line:has-text('startupPolicyOrder: AnyOrder')")
+    playground.page.click("#output .cm-line:has-text('startupPolicyOrder')")
+    playground.page.wait_for_selector("#explanation:has-text('is set by a default of JobSet')")
+
+
 def test_a_link_holds_the_text(playground: Playground) -> None:
     playground.write(f"# é\n{JOB}")
     playground.page.click("#share")
