@@ -18,6 +18,7 @@ import cmarkgfm
 import pytest
 from browsing import Visit, chromium, served, skip_or_fail
 from cmarkgfm.cmark import Options
+from make_gallery import PAIRS
 from make_site import ROOT, converted, navigation, pages, shown
 
 SITE: Final = ROOT / "build" / "site" / "site"
@@ -29,6 +30,7 @@ PAGES: Final = {
     "diagnostic": "diagnostics/no-gang/",
     "diagnostics": "docs/diagnostics/",
     "example": "files/golden/llm-finetune-4x8/",
+    "gallery": "docs/gallery/llm-finetune-4x8/",
     "review": "example-review.html",
 }
 ANSWERS: Final = {
@@ -118,6 +120,20 @@ def test_the_home_page_leads_to_the_review(browser: Any, address: str) -> None:
     assert visit.page.url == f"{address}example-review.html"
     assert "JobSet" in visit.page.inner_text("body")
     visit.page.close()
+
+
+@pytest.mark.parametrize("case", [pair.case for pair in PAIRS])
+def test_a_page_of_the_gallery_opens_the_playground(case: str) -> None:
+    page = (SITE / "docs" / "gallery" / case / "index.html").read_text(encoding="utf-8")
+    assert f'href="../../../playground/index.html#example={case}"' in page
+
+
+def test_the_home_page_leads_to_the_playground_and_the_review(browser: Any, address: str) -> None:
+    for button, path in (("Try it in your browser", "playground/"), ("See a review", "example-review.html")):
+        visit = opened(browser, address, "")
+        visit.page.click(f"main a:text-is('{button}')")
+        visit.page.wait_for_url(lambda url, path=path: url.removesuffix("index.html") == f"{address}{path}")
+        visit.page.close()
 
 
 @pytest.mark.parametrize("words", ANSWERS)
