@@ -85,7 +85,7 @@ const output = new EditorView({
   extensions: [
     common,
     EditorState.readOnly.of(true),
-    EditorView.contentAttributes.of({ "aria-label": "JobSet", tabindex: "0" }),
+    EditorView.contentAttributes.of({ "aria-label": "JobSet", inputmode: "none" }),
     keymap.of([{ key: "Enter", run: () => (explainOutput(), true) }]),
     EditorView.domEventHandlers({ click: () => void explainOutput() }),
   ],
@@ -291,7 +291,7 @@ function showPods({ found, more }) {
         for (const each of [...(pod.initContainers ?? []), ...pod.containers]) {
           const command = [...(each.command ?? []), ...(each.args ?? [])].map(words).join(" ");
           const variables = Object.entries(each.env ?? {}).map(([name, value]) => `${name}=${words(value)}`);
-          details.append(element("pre", {}, [`${each.name}: ${each.image}`, command, ...variables].filter(Boolean).join("\n")));
+          details.append(element("pre", { tabindex: "0" }, [`${each.name}: ${each.image}`, command, ...variables].filter(Boolean).join("\n")));
         }
       });
       return details;
@@ -305,18 +305,28 @@ function showPods({ found, more }) {
 const amounts = (found) => Object.entries(found).map(([name, value]) => `${name}=${value}`).join(", ");
 const node = (title, ...lines) =>
   element("div", { class: "node" }, element("strong", {}, title), ...lines.filter(Boolean).map((line) => element("small", {}, line)));
-const needs = ({ origin, optional }) => (origin === "expected" ? (optional ? "may be missing" : "must exist in the cluster") : origin);
+const MADE = { compiled: "compiled", claimed: "created by JobSet", given: "in the manifest" };
+const needs = ({ origin, optional }) => MADE[origin] ?? (optional ? "may be missing" : "must exist in the cluster");
+// Return replicated jobs by row: a job waits only for jobs of the rows above, which are before it in the JobSet.
+function rowsOf(steps) {
+  const rowOf = new Map();
+  for (const { job, after } of steps) rowOf.set(job.name, Math.max(-1, ...after.map((each) => rowOf.get(each.job) ?? -1)) + 1);
+  return Object.values(Object.groupBy(steps, (step) => rowOf.get(step.job.name)));
+}
 function showGraph({ found, more }) {
   const arrow = () => element("div", { class: "arrow", "aria-hidden": "true" }, "↓");
+  const row = (nodes) => element("div", { class: "row" }, ...nodes);
+  const step = ({ job, after }) =>
+    node(job.name, counted(job.pods, "pod"), amounts(job.requests) + (job.pods > 1 && amounts(job.requests) ? " each" : ""),
+      after.length ? `after ${after.map((each) => `${each.job} is ${each.status}`).join(" and ")}` : "");
   $("graph").replaceChildren(
     ...found.flatMap((job) => [
-      ...(job.runtime ? [node(`${job.runtime.kind} ${job.runtime.name}`, job.framework, job.runtime_file), arrow()] : []),
+      ...(job.runtime ? [node(`${job.runtime.kind} ${job.runtime.name}`, job.framework, job.runtime_file || "built-in"), arrow()] : []),
       node(`${job.word} ${job.name}`, `${counted(job.total.pods, "pod")}, ${counted(job.total.gpus, "GPU")}`, amounts(job.total.resources),
-        job.queue && `queue ${job.queue}`, job.endpoint && `rendezvous ${job.endpoint}`),
-      arrow(),
-      element("div", { class: "row" }, ...job.steps.map(({ job: step, after }) =>
-        node(step.name, counted(step.pods, "pod"), amounts(step.requests), after.length ? `after ${after.map((each) => each.name ?? each).join(", ")}` : ""))),
-      ...(job.needed.length ? [element("p", {}, "Needs:"), element("div", { class: "row" }, ...job.needed.map((each) => node(`${each.kind} ${each.name}`, needs(each))))] : []),
+        job.queue && `queue ${job.queue}`, job.endpoint && `rendezvous ${job.endpoint}`,
+        ...job.gangs.map((gang) => `${gang.scheduler} PodGroup ${gang.name}: starts with ${counted(gang.members, "pod")}`)),
+      ...rowsOf(job.steps).flatMap((steps) => [arrow(), row(steps.map(step))]),
+      ...(job.needed.length ? [element("p", {}, "The pods refer to:"), row(job.needed.map((each) => node(`${each.kind} ${each.name}`, needs(each), `for ${each.jobs.join(", ")}`)))] : []),
       element("hr"),
     ]),
     ...(more ? [element("p", {}, `and ${counted(more, "job")} more`)] : []),
@@ -345,7 +355,7 @@ async function showSelected() {
       ...(migrated
         ? [
             element("p", {}, element("button", { type: "button", click: () => setText(editor, migrated) }, "Replace the manifest with this")),
-            element("pre", {}, migrated),
+            element("pre", { tabindex: "0" }, migrated),
           ]
         : [element("p", {}, found.error ?? "No legacy job: try the example legacy-pytorchjob-folded.")]),
       ...(found.diagnostics ?? []).map((each) => element("p", { class: each.severity }, ...described(each))),
@@ -379,8 +389,9 @@ async function explainInput() {
   if (!shown) return;
   const { head } = editor.state.selection.main;
   const line = editor.state.doc.lineAt(head);
-  const column = [...line.text.slice(0, head - line.from)].length + 1;
-  const found = await ask({ method: "fields", line: line.number, column });
+  // The field that starts the line or, in JSON on one line, the one at the cursor.
+  const columns = [line.text.search(/\S/), [...line.text.slice(0, head - line.from)].length];
+  const found = await ask({ method: "fields", line: line.number, columns: columns.map((each) => each + 1) });
   if (!found.fields) return;
   const names = found.fields.slice(0, NAMED).map((each) => each.field);
   const more = found.fields.length - names.length;

@@ -123,12 +123,12 @@ def origin(line: int) -> dict[str, Any]:
     return {}
 
 
-def fields(line: int, column: int) -> dict[str, Any]:
-    """Return the fields of the output, with their lines, that a position of the input sets."""
+def fields(line: int, columns: Sequence[int]) -> dict[str, Any]:
+    """Return the fields of the output, with their lines, that the first field at some columns of a line sets."""
     shown = _last["shown"]
     numbers = {(id(job), index): (number, first) for number, first, job, index in shown.objects()}
     found: list[dict[str, Any]] = []
-    of_line = ((job, path, document) for job in shown.jobs for path, document in _inputs(job, line, column))
+    of_line = ((job, path, document) for job in shown.jobs for path, document in _inputs(job, line, columns))
     for job, path, document in islice(of_line, MOST_EXPLAINED):
         for each in job.fields_set_by(path, document):
             number, first = numbers[id(job), each.object]
@@ -216,11 +216,15 @@ def _diagnostic(each: trainc.Diagnostic, text: str, settings: str) -> dict[str, 
     }
 
 
-def _inputs(job: trainc.CompiledJob, line: int, column: int) -> Iterator[tuple[tuple[Any, ...], trainc.Document]]:
-    """Yield the field at a position in the documents of a job."""
+def _inputs(
+    job: trainc.CompiledJob, line: int, columns: Sequence[int]
+) -> Iterator[tuple[tuple[Any, ...], trainc.Document]]:
+    """Yield the first field at some columns of a line in the documents of a job."""
     for document in (job.document, job.runtime.document if job.runtime else None):
-        if document and document.file == JOB and (path := trainc.path_at(document, line, column)):
-            yield path, document
+        if document and document.file == JOB:
+            path = next(filter(None, (trainc.path_at(document, line, column) for column in columns)), None)
+            if path:
+                yield path, document
 
 
 def _fields_of(node: yaml.Node | None, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], int]]:

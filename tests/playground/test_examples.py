@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 import trainc_page
+import yaml
 from make_gallery import PAIRS
 from make_playground import examples
 
@@ -56,9 +57,29 @@ def test_the_line_of_a_runtime_leads_to_the_first_jobs_that_have_it() -> None:
     options = trainc_page.Options("", "", "", legacy=False)._asdict()
     output = ask("compile", text="---\n".join([runtime, *jobs]), **options)["output"].splitlines()
     line = next(at for at, text in enumerate(runtime.splitlines(), 1) if "image: " in text)
-    found = ask("fields", line=line, column=20)["fields"]
+    found = ask("fields", line=line, columns=[20])["fields"]
     assert len(found) == trainc_page.MOST_EXPLAINED
     assert {output[each["line"]].strip() for each in found} == {runtime.splitlines()[line - 1].strip()}
+
+
+def test_a_line_sets_what_its_first_field_sets() -> None:
+    options = trainc_page.Options("", "", "", legacy=False)._asdict()
+    job = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: a}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer:
+    command: [torchrun, train.py]
+"""
+    ask("compile", text=job, **options)
+    names = [each["field"].rpartition(".")[2] for each in ask("fields", line=7, columns=[5, 25])["fields"]]
+    assert names == ["command[0]", "command[1]"]
+    text = json.dumps(yaml.safe_load(job))
+    ask("compile", text=text, **options)
+    [found] = ask("fields", line=1, columns=[1, text.index("train.py") + 1])["fields"]
+    assert found["field"].endswith(".command[1]")
 
 
 def test_an_unsafe_fix_is_marked() -> None:

@@ -193,6 +193,15 @@ def test_pods_and_graph(playground: Playground) -> None:
     assert "4 pods, 32 GPUs" in graph
 
 
+def test_a_graph_shows_the_order_of_jobs(playground: Playground) -> None:
+    playground.follow("example=fetch-then-train")
+    graph = playground.select("graph", having="after model-initializer is Complete")
+    assert graph.index("after dataset-initializer is Complete") < graph.index("after model-initializer is Complete")
+    assert "created by JobSet" in graph
+    rows = [playground.page.locator("#graph .row").nth(row).bounding_box()["y"] for row in range(3)]
+    assert rows == sorted(set(rows))
+
+
 def test_a_review_shows_the_edit(playground: Playground) -> None:
     assert "nothing changes" in playground.select("review", having="nothing changes")
     playground.write(JOB)
@@ -419,6 +428,9 @@ def test_by_keyboard(playground: Playground) -> None:
         playground.page.keyboard.press("ArrowRight")
         assert playground.page.is_visible(f"#{tab}")
         assert playground.page.evaluate("document.activeElement.id") == f"tab-{tab}"
+    playground.page.focus("#editor .cm-content")
+    playground.page.keyboard.press("Tab")
+    assert playground.page.evaluate("document.activeElement.tagName") == "SUMMARY"
     playground.page.focus("#output .cm-content")
     playground.page.keyboard.press("Enter")
     playground.page.wait_for_selector("#output .cm-marked")
