@@ -59,6 +59,10 @@ RESULTS: Final = """() => {
 }"""
 """Return the addresses of the visible results."""
 
+QUESTIONS: Final = [
+    question.replace("`", "")
+    for question in re.findall(r"^\| (.*?) \| .*\[", (ROOT / "docs" / "questions.md").read_text(), re.MULTILINE)
+]
 FIRST: Final = 5
 """The answer is among so many results."""
 UNSAFE: Final = Options.CMARK_OPT_UNSAFE
@@ -138,14 +142,27 @@ def test_the_home_page_leads_to_the_playground_and_the_review(browser: Any, addr
 
 @pytest.mark.parametrize("words", ANSWERS)
 def test_a_search_finds_the_answer(browser: Any, address: str, words: str) -> None:
+    assert ANSWERS[words] in results(browser, address, words, ANSWERS[words])
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_search_finds_a_question(browser: Any, address: str, question: str) -> None:
+    assert "docs/questions/" in results(browser, address, question, "docs/questions/")
+
+
+def results(browser: Any, address: str, words: str, expected: str) -> list[str]:
+    """Return the first pages that a search finds, as soon as the expected one is among them."""
     visit = opened(browser, address, "")
     visit.page.keyboard.press("/")
     visit.page.keyboard.type(words)
-    visit.page.wait_for_timeout(1500)
-    found = visit.page.evaluate(RESULTS)
-    shown = [*dict.fromkeys(each.partition("#")[0].removeprefix(address) for each in found)][:FIRST]
-    assert ANSWERS[words] in shown
+    for _ in range(40):
+        found = visit.page.evaluate(RESULTS)
+        shown = [*dict.fromkeys(each.partition("#")[0].removeprefix(address) for each in found)][:FIRST]
+        if expected in shown:
+            break
+        visit.page.wait_for_timeout(250)
     visit.page.close()
+    return shown
 
 
 @pytest.mark.parametrize("name", pages())
