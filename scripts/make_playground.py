@@ -101,7 +101,7 @@ def example(folder: Path) -> dict[str, Any] | None:
         return None
     return {
         "input": text,
-        "settings": PATCH.sub(lambda found: inlined(found[1], folder / found[2]), shown),
+        "settings": PATCH.sub(lambda field: inlined(field[1], folder / field[2]), shown),
         "output": output.read_text(encoding="utf-8") if output.exists() else "",
         "legacy": "--legacy" in given,
         "release": release,

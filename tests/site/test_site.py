@@ -151,7 +151,7 @@ def test_a_search_finds_a_question(browser: Any, address: str, question: str) ->
 
 
 def results(browser: Any, address: str, words: str, expected: str) -> list[str]:
-    """Return the first pages that a search finds, as soon as the expected one is among them."""
+    """Return the first pages that a search finds, waiting for the expected one."""
     visit = opened(browser, address, "")
     visit.page.keyboard.press("/")
     visit.page.keyboard.type(words)
