@@ -3,7 +3,7 @@ import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { setDiagnostics, lintGutter } from "@codemirror/lint";
 import { searchKeymap } from "@codemirror/search";
-import { EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Compartment, EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
@@ -53,9 +53,20 @@ const look = EditorView.theme({
   ".cm-activeLine": { backgroundColor: "light-dark(#0000000a, #ffffff0f)" },
 });
 const cursorBlinkRate = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1200;
+// The highlighter calls itself for each level: a text with thousands of them would end the script. It gets no colors.
+const DEEP = /(?:(?:[-?]\s|[[{])\s*){300}|^ {600}/m;
+const language = new Compartment();
+const languageOf = (doc) => (DEEP.test(doc.toString()) ? [] : yaml());
+const shallow = EditorState.transactionFilter.of((change) => {
+  if (!change.docChanged) return change;
+  const hasColors = language.get(change.startState).length !== 0;
+  const found = languageOf(change.newDoc);
+  return hasColors === (found.length !== 0) ? change : [change, { effects: language.reconfigure(found) }];
+});
 const common = [
   lineNumbers(),
-  yaml(),
+  language.of(yaml()),
+  shallow,
   syntaxHighlighting(colors),
   look,
   marked,
@@ -183,11 +194,14 @@ async function run() {
   isEdited = true;
   if (isRunning) return;
   isRunning = true;
-  while (isEdited) {
-    isEdited = false;
-    await compile();
+  try {
+    while (isEdited) {
+      isEdited = false;
+      await compile();
+    }
+  } finally {
+    isRunning = false;
   }
-  isRunning = false;
 }
 async function compile() {
   const text = editor.state.doc.toString();

@@ -324,6 +324,8 @@ def test_the_settings_and_the_release(playground: Playground) -> None:
     [
         pytest.param(BOMB, id="a YAML bomb"),
         pytest.param("- [" * 2000, id="deep nesting"),
+        pytest.param("[" * 100_000, id="deeper nesting"),
+        pytest.param("\n".join(f"{' ' * level}a:" for level in range(1500)), id="deep indentation"),
     ],
 )
 def test_bad_input_is_reported(playground: Playground, text: str) -> None:
