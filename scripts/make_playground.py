@@ -13,16 +13,20 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 import tomllib
 import zipfile
 from importlib import metadata
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from make_gallery import PAIRS
 from packaging.requirements import Requirement
 
 from trainc.base.releases import RELEASES
@@ -35,6 +39,10 @@ SOURCE: Final = ROOT / "playground"
 PYTHON: Final = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 LOADED: Final = ("app.zip", "pyodide/pyodide.asm.wasm", "pyodide/python_stdlib.zip", "pyodide/pyodide.asm.mjs")
 """The files whose download the page shows."""
+SHOWN: Final = ("input.yaml", "trainc.yaml", "expected.yaml", "expected.txt", "migrated.yaml")
+"""The files of an example."""
+PATCH: Final = re.compile(r"^( *)path: (\S+\.yaml)$", re.MULTILINE)
+"""A patch file in trainc.yaml."""
 DATE: Final = (1980, 1, 1, 0, 0, 0)
 
 
@@ -67,28 +75,43 @@ def write_app(path: Path) -> None:
 
 
 def examples() -> dict[str, dict[str, Any]]:
-    """Return the golden cases of one file, and perhaps a trainc.yaml, whose options the page has."""
+    """Return the golden cases that the page can show, by name: those of the gallery first."""
+    titles = {pair.case: pair.title for pair in PAIRS}
+    names = sorted(path.parent.name for path in (ROOT / "golden").glob("*/input.yaml"))
     found = {}
-    for folder in sorted((ROOT / "golden").iterdir()):
-        if not folder.is_dir() or {path.name for path in folder.iterdir()} - {
-            "input.yaml", "trainc.yaml", "expected.yaml", "expected.txt", "migrated.yaml",
-        }:  # fmt: skip
-            continue
-        text = (folder / "input.yaml").read_text(encoding="utf-8")
-        second = [*text.splitlines(), "", ""][1]
-        words = shlex.split(second.removeprefix("# $ trainc build input.yaml")) if second.startswith("# $ ") else []
-        release = words[words.index("--trainer-version") + 1] if "--trainer-version" in words else ""
-        if set(words) - {"--legacy", "--trainer-version", release}:
-            continue
-        settings, output = folder / "trainc.yaml", folder / "expected.yaml"
-        found[folder.name] = {
-            "input": text,
-            "settings": settings.read_text(encoding="utf-8") if settings.exists() else "",
-            "output": output.read_text(encoding="utf-8") if output.exists() else "",
-            "legacy": "--legacy" in words,
-            "release": release,
-        }
+    for name in sorted(names, key=lambda name: [*titles, name].index(name)):
+        group = "Gallery" if name in titles else "Errors" if name.startswith("wrong-") else "Others"
+        if shown := example(ROOT / "golden" / name):
+            found[name] = {"group": group, "title": titles.get(name, name), **shown}
     return found
+
+
+def example(folder: Path) -> dict[str, Any] | None:
+    """Return a golden case; None if it has files or options that the page does not have."""
+    text = (folder / "input.yaml").read_text(encoding="utf-8")
+    second = [*text.splitlines(), "", ""][1]
+    words = shlex.split(second.removeprefix("# $ trainc build input.yaml")) if second.startswith("# $ ") else []
+    given = dict(zip_longest(words, words[1:], fillvalue=""))
+    release, environment = given.pop("--trainer-version", ""), given.pop("--env", "")
+    settings, output = folder / "trainc.yaml", folder / "expected.yaml"
+    shown = settings.read_text(encoding="utf-8") if settings.exists() else ""
+    patches = {path for _, path in PATCH.findall(shown)}
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    if files - {*SHOWN, *patches} or given.keys() - {"--legacy", release, environment}:
+        return None
+    return {
+        "input": text,
+        "settings": PATCH.sub(lambda field: inlined(field[1], folder / field[2]), shown),
+        "output": output.read_text(encoding="utf-8") if output.exists() else "",
+        "legacy": "--legacy" in given,
+        "release": release,
+        "environment": environment,
+    }
+
+
+def inlined(indent: str, patch: Path) -> str:
+    """Return the field of trainc.yaml that has the content of a patch file."""
+    return f"{indent}patch:\n" + textwrap.indent(patch.read_text(encoding="utf-8").rstrip(), f"{indent}  ")
 
 
 def main(words: list[str]) -> None:

@@ -45,8 +45,13 @@ REVIEW: Final = "example-review.html"
 PICTURE: Final = re.compile(r"!\[([^\]]*)\]\((docs/review\.png)\)")
 """The picture of that review, which links to it on the site."""
 PLAYGROUND: Final = "playground/index.html"
-TRY: Final = "## Try it\n\n"
-"""The heading of the home page below which the site links to the playground."""
+LISTS: Final = "\n- **Failures**"
+"""The start of the list of the home page, above which the site links to the playground."""
+GALLERY: Final = re.compile(r"docs/gallery/(?P<case>[^/]+)\.md")
+"""The pages with an input beside its output, in a table, as GitHub shows it."""
+TABLE: Final = re.compile(r"<(table|tr|td valign=\"top\")>")
+WIDE: Final = "---\nhide: [navigation, toc]\n---\n"
+"""The metadata of a page that needs the whole width."""
 LINK: Final = re.compile(r"\]\((?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 """A link to a file of the repository."""
 ITEM: Final = re.compile(r"[-*] |\d+\. ")
@@ -162,6 +167,8 @@ def write_source(source: Path) -> None:
     for name, text in known.items():
         if name == "README.md":
             text = _home(text)  # noqa: PLW2901
+        if gallery := GALLERY.fullmatch(name):
+            text = _with_example(text, gallery["case"])  # noqa: PLW2901
         page, found = converted(name, text, known | {REVIEW: "", PLAYGROUND: ""})
         pending |= found
         _write(source / name, page)
@@ -177,12 +184,24 @@ def write_source(source: Path) -> None:
 
 def _home(text: str) -> str:
     """Return the home page with links to the review that it shows, and to the playground."""
-    sentence = f"In the [playground]({PLAYGROUND}), without an installation: your manifests stay in the browser."
+    links = (
+        f"[Try it in your browser]({PLAYGROUND}){{ .md-button .md-button--primary }}",
+        "[Your first project](docs/first-project.md){ .md-button }",
+        f"[See a review]({REVIEW}){{ .md-button }}",
+    )
     linked = PICTURE.sub(rf"[![\1](\2)]({REVIEW})", text)
-    before, heading, after = linked.partition(TRY)
-    if linked == text or not heading:
-        raise SystemExit("README.md has no picture of the review or no section to try trainc: change PICTURE and TRY")
-    return f"{before}{heading}{sentence}\n\n{after}"
+    before, start, after = linked.partition(LISTS)
+    if linked == text or not start:
+        raise SystemExit("README.md has no picture of the review or no list of failures: change PICTURE and LISTS")
+    return f"{WIDE}{before}\n{' '.join(links)}\n{start}{after}"
+
+
+def _with_example(text: str, case: str) -> str:
+    """Return a page of the gallery with a link to the playground, and a table whose cells are read as Markdown."""
+    link = f"[Open it in the playground](../../{PLAYGROUND}#example={case}){{ .md-button }}"
+    before, start, after = text.partition("<table>")
+    table = TABLE.sub(r"<\1 markdown>", start + after)
+    return f"{WIDE}{before}{link}\n\n{table}"
 
 
 def review() -> str:

@@ -3,10 +3,15 @@
 const CACHE = "playground-VERSION";
 const PAGE = ["./", "style.css", "main.js", "worker.js", "examples.json", "files.json"];
 
+const PYTHON = ["app.zip", ...["mjs", "asm.mjs", "asm.wasm"].map((end) => `pyodide/pyodide.${end}`),
+  "pyodide/python_stdlib.zip", "pyodide/pyodide-lock.json"];
+
 const fresh = { cache: "no-cache" }; // the browser's own cache may have the files of the version before
 
+// The first visit loads Python with a progress bar, and an update before it takes over: the page stays available offline.
+const files = () => (registration.active ? [...PAGE, ...PYTHON] : PAGE);
 self.addEventListener("install", (event) =>
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(PAGE.map((name) => new Request(name, fresh))))),
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(files().map((name) => new Request(name, fresh))))),
 );
 self.addEventListener("activate", (event) =>
   event.waitUntil(

@@ -6,8 +6,11 @@ CI is set, that is a failure. If TRAINC_PICTURES names a folder, screenshots are
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -155,7 +158,8 @@ def test_a_line_of_the_output_leads_to_the_line_that_set_it(playground: Playgrou
     playground.page.click("#output .cm-line:has-text('parallelism: 4')")
     playground.page.wait_for_selector("#editor .cm-marked")
     assert playground.page.locator("#editor .cm-marked").all_inner_texts() == ["    numNodes: 4"]
-    assert "the TrainJob, job.yaml:11" in playground.page.inner_text("#explanation")
+    explanation = playground.page.inner_text("#explanation")
+    assert explanation.endswith("template.spec.parallelism is set by the TrainJob (job.yaml:11) numNodes: 4")
 
 
 def test_a_line_of_the_input_leads_to_the_fields_that_it_sets(playground: Playground) -> None:
@@ -163,6 +167,16 @@ def test_a_line_of_the_input_leads_to_the_fields_that_it_sets(playground: Playgr
     playground.page.wait_for_selector("#output .cm-marked")
     marked = [line.strip() for line in playground.page.locator("#output .cm-marked").all_inner_texts()]
     assert marked == ["completions: 4", "parallelism: 4", 'value: "4"']
+    assert "Line 11 sets spec.replicatedJobs[node].template.spec.comp" in playground.page.inner_text("#explanation")
+    playground.page.keyboard.type(" ")
+    playground.page.wait_for_selector("#explanation:has-text('Click a line')")
+
+
+def test_a_line_of_a_built_in_runtime_is_shown(playground: Playground) -> None:
+    playground.write(JOB)
+    playground.page.click("#output .cm-line:has-text('image: pytorch')")
+    playground.page.wait_for_selector("#explanation code:has-text('image: pytorch/pytorch:')")
+    assert "<built-in>/torch-distributed.yaml" in playground.page.inner_text("#explanation")
 
 
 def test_the_second_of_two_documents_is_explained(playground: Playground) -> None:
@@ -173,10 +187,19 @@ def test_the_second_of_two_documents_is_explained(playground: Playground) -> Non
 
 
 def test_pods_and_graph(playground: Playground) -> None:
-    assert "PET_NODE_RANK=0" in playground.select("pods")
-    graph = playground.select("graph")
+    assert "PET_NODE_RANK=0" in playground.select("pods", having="PET_NODE_RANK=0")
+    graph = playground.select("graph", having="TrainJob")
     assert "ClusterTrainingRuntime torch-distributed" in graph
     assert "4 pods, 32 GPUs" in graph
+
+
+def test_a_graph_shows_the_order_of_jobs(playground: Playground) -> None:
+    playground.follow("example=fetch-then-train")
+    graph = playground.select("graph", having="after model-initializer is Complete")
+    assert graph.index("after dataset-initializer is Complete") < graph.index("after model-initializer is Complete")
+    assert "created by JobSet" in graph
+    rows = [playground.page.locator("#graph .row").nth(row).bounding_box()["y"] for row in range(3)]
+    assert rows == sorted(set(rows))
 
 
 def test_a_review_shows_the_edit(playground: Playground) -> None:
@@ -194,6 +217,24 @@ def test_a_legacy_job_is_migrated(playground: Playground) -> None:
     assert "kind: TrainJob" in playground.select("migrate", having="kind: TrainJob")
 
 
+def test_a_job_beside_a_legacy_job(playground: Playground) -> None:
+    legacy = (ROOT / "golden" / "legacy-pytorchjob-folded" / "input.yaml").read_text()
+    playground.write(f"{JOB}---\n{legacy}")
+    assert "1 PyTorchJob not compiled" in playground.page.inner_text("#diagnostics")
+    before = playground.page.get_attribute("body", "data-compiled")
+    playground.page.check("#legacy")
+    playground.compiled(before)
+    assert "not compiled" not in playground.page.inner_text("#diagnostics")
+    assert "name: mnist" in playground.page.inner_text("#output")
+
+
+def test_a_jobset_of_the_manifest_is_shown_as_stored(playground: Playground) -> None:
+    playground.follow("example=jobset-torchrun")
+    playground.page.wait_for_selector("#output .cm-line:has-text('startupPolicyOrder: AnyOrder')")
+    playground.page.click("#output .cm-line:has-text('startupPolicyOrder')")
+    playground.page.wait_for_selector("#explanation:has-text('is set by a default of JobSet')")
+
+
 def test_a_link_holds_the_text(playground: Playground) -> None:
     playground.write(f"# é\n{JOB}")
     playground.page.click("#share")
@@ -205,11 +246,30 @@ def test_a_link_holds_the_text(playground: Playground) -> None:
     assert "parallelism: 2" in playground.page.inner_text("#output")
 
 
-@pytest.mark.parametrize("fragment", ["text=AAAA", "text=%00", "example=nothing", "example=constructor"])
+def link(text: bytes) -> str:
+    """Return the fragment of an address that holds a text."""
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(text) + packer.flush()
+    return f"text={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "text=AAAA",
+        "text=%00",
+        "example=nothing",
+        "example=constructor",
+        pytest.param(link(b"null"), id="null"),
+        pytest.param(link(b'{"text": 1}'), id="a number"),
+        pytest.param(link(b'{"text": "a", "settings": {}}'), id="no settings"),
+        pytest.param(link(b'"' + b"a" * 100_000_000 + b'"'), id="100 MB"),
+    ],
+)
 def test_a_broken_link_loads_the_default_example(playground: Playground, fragment: str) -> None:
     playground.write(JOB)
     playground.follow(fragment)
-    assert "The link is broken" in playground.page.inner_text("#explanation")
+    assert "The link is broken" in playground.page.inner_text("#broken")
     assert "llama-finetune" in playground.page.inner_text("#editor")
 
 
@@ -229,9 +289,19 @@ def test_the_settings_and_the_release(playground: Playground) -> None:
     playground.write(JOB)
     before = playground.page.get_attribute("body", "data-compiled")
     playground.page.click("summary:has-text('trainc.yaml')")
-    playground.page.fill("#settings", "environments: {prod: {namespace: ml}}\n")
+    playground.page.fill("#settings", "environments: {prod: {namespace: ml}, dev: {namespace: test}}\n")
     before = playground.compiled(before)
     assert "namespace: ml" in playground.page.inner_text("#output")
+    playground.page.select_option("#environment", "dev")
+    before = playground.compiled(before)
+    assert "namespace: test" in playground.page.inner_text("#output")
+    playground.page.fill("#settings", "lnt: {}\n")
+    before = playground.compiled(before)
+    playground.page.click("#diagnostics .error button:has-text('Show line 1')")
+    assert playground.page.evaluate("getSelection().toString()") == "lnt"
+    playground.page.click("#diagnostics .fix")
+    before = playground.compiled(before)
+    assert playground.page.input_value("#settings") == "lint: {}\n"
     for wrong in ("namespace: [\n", "[" * 5000, "environments: {1: a}\n"):
         playground.page.fill("#settings", wrong)
         before = playground.compiled(before)
@@ -254,6 +324,8 @@ def test_the_settings_and_the_release(playground: Playground) -> None:
     [
         pytest.param(BOMB, id="a YAML bomb"),
         pytest.param("- [" * 2000, id="deep nesting"),
+        pytest.param("[" * 100_000, id="deeper nesting"),
+        pytest.param("\n".join(f"{' ' * level}a:" for level in range(1500)), id="deep indentation"),
     ],
 )
 def test_bad_input_is_reported(playground: Playground, text: str) -> None:
@@ -315,6 +387,31 @@ def test_offline_after_the_first_visit(browser: Any, address: str) -> None:
     context.close()
 
 
+def test_a_new_version_replaces_the_old_one_and_works_offline(browser: Any, tmp_path: Path) -> None:
+    shutil.copytree(SITE / "playground", tmp_path / "playground")
+    with served(tmp_path) as address:
+        context = browser.new_context()
+        Playground(context.new_page(), address).page.close()
+        for name, old, new in (
+            ("index.html", "<title>Playground", "<title>New"),
+            ("sw.js", 'CACHE = "playground-', 'CACHE = "playground-2'),
+        ):
+            file = tmp_path / "playground" / name
+            file.write_text(file.read_text().replace(old, new))
+        second = Playground(context.new_page(), address)
+        assert second.page.title() == "Playground - trainc"
+        second.page.wait_for_function("navigator.serviceWorker.getRegistration().then(found => found.waiting)")
+        second.page.close()
+        context.set_offline(True)
+        third = Playground(context.new_page(), address)
+        assert third.page.title() == "New - trainc"
+        assert len(third.page.evaluate("caches.keys()")) == 1
+        third.write(JOB)
+        assert "parallelism: 2" in third.page.inner_text("#output")
+        third.sent_nothing_and_had_no_fault()
+        context.close()
+
+
 def test_without_webassembly_a_sentence(browser: Any, address: str) -> None:
     page = browser.new_page()
     faults: list[str] = []
@@ -333,9 +430,18 @@ def test_by_keyboard(playground: Playground) -> None:
         playground.page.keyboard.press("ArrowRight")
         assert playground.page.is_visible(f"#{tab}")
         assert playground.page.evaluate("document.activeElement.id") == f"tab-{tab}"
+    playground.page.focus("#editor .cm-content")
+    playground.page.keyboard.press("Tab")
+    assert playground.page.evaluate("document.activeElement.tagName") == "SUMMARY"
     playground.page.focus("#output .cm-content")
     playground.page.keyboard.press("Enter")
     playground.page.wait_for_selector("#output .cm-marked")
+    playground.page.focus("#editor .cm-content")
+    playground.page.keyboard.press("Control+Home")
+    for _ in range(10):
+        playground.page.keyboard.press("ArrowDown")
+    playground.page.keyboard.press("Control+Enter")
+    playground.page.wait_for_selector("#output .cm-marked:has-text('parallelism: 4')")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

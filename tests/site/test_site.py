@@ -18,6 +18,7 @@ import cmarkgfm
 import pytest
 from browsing import Visit, chromium, served, skip_or_fail
 from cmarkgfm.cmark import Options
+from make_gallery import PAIRS
 from make_site import ROOT, converted, navigation, pages, shown
 
 SITE: Final = ROOT / "build" / "site" / "site"
@@ -29,6 +30,7 @@ PAGES: Final = {
     "diagnostic": "diagnostics/no-gang/",
     "diagnostics": "docs/diagnostics/",
     "example": "files/golden/llm-finetune-4x8/",
+    "gallery": "docs/gallery/llm-finetune-4x8/",
     "review": "example-review.html",
 }
 ANSWERS: Final = {
@@ -57,6 +59,10 @@ RESULTS: Final = """() => {
 }"""
 """Return the addresses of the visible results."""
 
+QUESTIONS: Final = [
+    question.replace("`", "")
+    for question in re.findall(r"^\| (.*?) \| .*\[", (ROOT / "docs" / "questions.md").read_text(), re.MULTILINE)
+]
 FIRST: Final = 5
 """The answer is among so many results."""
 UNSAFE: Final = Options.CMARK_OPT_UNSAFE
@@ -120,16 +126,43 @@ def test_the_home_page_leads_to_the_review(browser: Any, address: str) -> None:
     visit.page.close()
 
 
+@pytest.mark.parametrize("case", [pair.case for pair in PAIRS])
+def test_a_page_of_the_gallery_opens_the_playground(case: str) -> None:
+    page = (SITE / "docs" / "gallery" / case / "index.html").read_text(encoding="utf-8")
+    assert f'href="../../../playground/index.html#example={case}"' in page
+
+
+def test_the_home_page_leads_to_the_playground_and_the_review(browser: Any, address: str) -> None:
+    for button, path in (("Try it in your browser", "playground/"), ("See a review", "example-review.html")):
+        visit = opened(browser, address, "")
+        visit.page.click(f"main a:text-is('{button}')")
+        visit.page.wait_for_url(lambda url, path=path: url.removesuffix("index.html") == f"{address}{path}")
+        visit.page.close()
+
+
 @pytest.mark.parametrize("words", ANSWERS)
 def test_a_search_finds_the_answer(browser: Any, address: str, words: str) -> None:
+    assert ANSWERS[words] in results(browser, address, words, ANSWERS[words])
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_search_finds_a_question(browser: Any, address: str, question: str) -> None:
+    assert "docs/questions/" in results(browser, address, question, "docs/questions/")
+
+
+def results(browser: Any, address: str, words: str, expected: str) -> list[str]:
+    """Return the first pages that a search finds, waiting for the expected one."""
     visit = opened(browser, address, "")
     visit.page.keyboard.press("/")
     visit.page.keyboard.type(words)
-    visit.page.wait_for_timeout(1500)
-    found = visit.page.evaluate(RESULTS)
-    shown = [*dict.fromkeys(each.partition("#")[0].removeprefix(address) for each in found)][:FIRST]
-    assert ANSWERS[words] in shown
+    for _ in range(40):
+        found = visit.page.evaluate(RESULTS)
+        shown = [*dict.fromkeys(each.partition("#")[0].removeprefix(address) for each in found)][:FIRST]
+        if expected in shown:
+            break
+        visit.page.wait_for_timeout(250)
     visit.page.close()
+    return shown
 
 
 @pytest.mark.parametrize("name", pages())

@@ -295,6 +295,17 @@ def test_a_session_answers_as_a_check() -> None:
         ]
 
 
+def test_a_session_parses_only_the_changed_documents() -> None:
+    session = trainc.Session("jobs")
+    unchanged = JOB.replace("name: a", "name: b").replace("spec: {", "spec: {unknown: 1, ")
+    before = session.check({"jobs/a.yaml": f"{JOB}---\n{unchanged}"})
+    contents = {"jobs/a.yaml": f"# a comment\n{JOB}---\n{unchanged}"}
+    after = session.check(contents)
+    parsed = [new.value is not old.value for old, new in zip(before.documents.jobs, after.documents.jobs, strict=True)]
+    assert parsed == [True, False]
+    assert [*map(str, after.diagnostics)] == [*map(str, trainc.check("jobs", contents=contents).diagnostics)]
+
+
 def test_a_session_follows_the_settings() -> None:
     session = trainc.Session("jobs")
     Path("jobs/trainc.yaml").write_text("fieldValidation: ignore\n")

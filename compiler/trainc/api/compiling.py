@@ -177,7 +177,7 @@ def _reader(text: str, files_of: Reader) -> Reader:
 
 
 class Session:
-    """A project that is checked again and again. Files are parsed only if their content has changed.
+    """A project that is checked again and again. A document is parsed only if its text has changed.
 
     It keeps the settings until a trainc.yaml is among the contents, or `reload` is called.
     """

@@ -451,7 +451,7 @@ def _is_content(diagnostic: Diagnostic) -> bool:
 
 
 class ParsedFiles:
-    """The files that the runs of several environments have in common, each parsed once."""
+    """The files that several runs have in common: a document is parsed once, and again if its text changes."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[bytes, tuple[list[ParsedDocument], list[YamlError]]]] = {}
@@ -467,7 +467,8 @@ class ParsedFiles:
         if known is None or known[0] != file.data:
             from trainc.kubernetes.documents import read_stream
 
-            known = self._known[file.path] = file.data, read_stream(file.data)
+            values = {} if known is None else {each.chunk.text: each.value for each in known[1][0]}
+            known = self._known[file.path] = file.data, read_stream(file.data, values)
         return known[1]
 
 

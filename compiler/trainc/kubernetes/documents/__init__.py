@@ -9,12 +9,15 @@ answers. Deliberate difference: nothing is dropped silently, such as a duplicate
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.composer import compose
 from trainc.kubernetes.documents.streams import LARGEST, MOST, Chunk, decode, split, too_large, too_many
 from trainc.kubernetes.documents.yamlerror import YamlError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
 
@@ -30,6 +33,7 @@ _FEW: Final = 5
 """The number of documents that the composer reads in the time it takes to compile the pattern of `blocks`."""
 _PARSED: Final = count()
 """Counts the documents that this process has read."""
+_NONE: Final[Mapping[str, Any]] = {}
 
 
 class ParsedDocument(NamedTuple):
@@ -50,17 +54,17 @@ def parse(text: str | bytes) -> Any:
     return _parse(decode(text) if isinstance(text, bytes) else text, deepest=_DEEPEST_IN_GO, sole=False)
 
 
-def read_stream(data: bytes | str) -> tuple[list[ParsedDocument], list[YamlError]]:
+def read_stream(data: bytes | str, known: Mapping[str, Any] = _NONE) -> tuple[list[ParsedDocument], list[YamlError]]:
     """Return the non-empty documents of a file, and the errors of the others, with their lines in the file.
 
     A document that starts with `{` is read as JSON if it is valid JSON; several objects may then follow one another.
-    A file with more than 50,000 documents is rejected as a whole.
+    A file with more than 50,000 documents is rejected as a whole. `known` has the values of documents by their text.
     """
     documents: list[ParsedDocument] = []
     try:
         chunks, errors = split(data)
         for chunk in chunks:
-            _read_chunk(chunk, documents, errors)
+            _read_chunk(chunk, documents, errors, known)
             if len(documents) > MOST:  # JSON objects may follow one another without a separator
                 raise too_many().losing(decode(data) if isinstance(data, bytes) else data)
     except YamlError as error:
@@ -105,7 +109,9 @@ def _reject_directives(text: str) -> None:
         raise YamlError.at(text, directive.start(), what, help="write the tags in full")
 
 
-def _read_chunk(chunk: Chunk, documents: list[ParsedDocument], errors: list[YamlError]) -> None:
+def _read_chunk(
+    chunk: Chunk, documents: list[ParsedDocument], errors: list[YamlError], known: Mapping[str, Any]
+) -> None:
     """Add a chunk's documents (JSON objects first, then YAML) and its error, at which reading stops."""
     rest, follows_json = chunk, False
     if chunk.text.lstrip(_WHITE).startswith("{"):
@@ -115,7 +121,7 @@ def _read_chunk(chunk: Chunk, documents: list[ParsedDocument], errors: list[Yaml
         documents.extend(ParsedDocument(part, value) for part, value in objects)
         errors.extend(object_errors)
     try:
-        value = _parse(rest.text)
+        value = known[rest.text] if rest.text in known else _parse(rest.text)
         if value is not None and follows_json:
             raise YamlError(
                 "only another JSON object may follow a JSON object",
