@@ -31,7 +31,6 @@ from trainc.review.formats import (
     field_of,
     files_of,
     first_remarks,
-    first_sides,
     fits_one_line,
     important_first,
     listed_rows,
