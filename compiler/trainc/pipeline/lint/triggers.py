@@ -181,7 +181,8 @@ def lifetime_rules(plan: Plan, spec: Tree) -> Iterator[str]:
     """Yield the rules that the restarts and the end of a JobSet, and the variables of a TrainJob, may break."""
     for job in spec.get("replicatedJobs") or () if "failurePolicy" in spec else ():
         of_job = job["template"]["spec"]
-        if of_job.get("backoffLimit") or (of_job["template"].get("spec") or {}).get("restartPolicy") == "OnFailure":
+        limit, pod = of_job.get("backoffLimit"), of_job["template"].get("spec") or {}
+        if limit or (limit is None and pod.get("restartPolicy") == "OnFailure"):
             yield "restarts-multiply"
     if "ttlSecondsAfterFinished" in spec:
         yield "ttl-repeats-training"
