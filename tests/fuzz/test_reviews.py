@@ -35,6 +35,7 @@ from trainc.review.sides.side_files import NotCompared, SideFiles
 PARTS = 16
 PAIRS = int(os.environ.get("EXAMPLES", "1000")) // 10 // PARTS
 """The pairs of trees of a part; 2,000 of `make fuzz` in all parts, whose EXAMPLES are 20,000."""
+CHANGED = ": warning[checkout-attribute]"
 MARK = "# Compiled by trainc from TrainJob a. Do not edit; run trainc build.\n# Source: ../a.yaml\n"
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -290,6 +291,12 @@ def check(trees: Trees, compared: set[str]) -> int:
             is_setting = os.path.basename(path) == "trainc.yaml"
             assert path in compared or is_setting or is_never_read(path), path
     files = {each["file"] for each in review["notCompared"]}
+    # A checkout of the old commit can have other bytes than the commit, which a warning says.
+    files |= {
+        file
+        for file, warning, _ in (line.removeprefix("main:").partition(CHANGED) for line in done.err.splitlines())
+        if warning
+    }
     listed = files | {each["file"] for each in review["settings"]}
     # A submodule that does not change is not compared, also if a runtime or a setting changes its objects.
     unchanged = {path for path in old if old[path].startswith("160000") and new.get(path) == old[path]}
