@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.texts import escape, plural
-from trainc.compilation.lost_data import DELETED
+from trainc.compilation.important_objects import DELETED, is_important
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
@@ -47,7 +47,6 @@ from trainc.review.formats import (
     shortened,
     value,
 )
-from trainc.review.important_kinds import is_important
 from trainc.review.job_entries import number_of, one_sided, subjects
 from trainc.review.reviewed import Cause
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.texts import UNLIMITED, escape, wrapped
-from trainc.compilation.lost_data import DELETED
+from trainc.compilation.important_objects import DELETED
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import queue_figures
 from trainc.review.formats import (
