@@ -35,7 +35,7 @@ test: lint
 
 # Run the tests that take half of the time: hostile input, benchmarks, the wheel, the Argo CD sidecar ...
 test-slow: $(VENV)/.dev-installed
-	ALL_EXAMPLES=1 $(BIN)/pytest -n auto --dist worksteal -m "slow or examples"
+	OTHER_EXAMPLES=1 $(BIN)/pytest -n auto --dist worksteal -m "slow or examples"
 
 # Run most tests with the lowest versions that pyproject.toml allows, on the oldest Python of this machine.
 test-floors:

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
-from hypothesis import settings
+from hypothesis import seed, settings
 
 _SIZE = 50
 _CHOSEN = os.environ.get("CASES", "")
-_ALL_EXAMPLES = "ALL_EXAMPLES" in os.environ or "EXAMPLES" in os.environ
+_OTHERS = "OTHER_EXAMPLES" in os.environ
 
 
 def in_batches(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Any]:
@@ -94,11 +94,17 @@ def one_in(number: int, cases: Iterable[Any]) -> list[Any]:
 
 
 def examples(most: int, **others: Any) -> Callable[[Any], Any]:
-    """Check a property with a quarter of the examples in `make test`, and with all of them in `make test-slow`."""
-    check = settings(max_examples=fewer(most), deadline=None, **others)
-    return lambda test: pytest.mark.examples(check(test))
+    """Check a property with a quarter of the examples in `make test`, and with the others in `make test-slow`."""
+    check = settings(max_examples=len(rounds(most)), deadline=None, **others)
+    return lambda test: pytest.mark.examples(drawn_apart(check(test)))
 
 
-def fewer(most: int) -> int:
-    """Return a quarter of the rounds of a test marked `examples` in `make test`, and all in `make test-slow`."""
-    return most if _ALL_EXAMPLES else max(most // 4, 1)
+def drawn_apart(test: Any) -> Any:
+    """Draw other examples in `make test-slow` than in `make test`, also for a property that is not random."""
+    return seed(1)(test) if _OTHERS else test
+
+
+def rounds(most: int) -> range:
+    """Return the rounds of a test marked `examples`: a quarter in `make test`, and the others in `make test-slow`."""
+    quarter = max(most // 4, 1)
+    return range(most) if "EXAMPLES" in os.environ else range(quarter, most) if _OTHERS else range(quarter)

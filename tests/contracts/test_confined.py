@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from batches import fewer
+from batches import rounds
 from committing import git
 from files import write
 from running import Done, run
@@ -26,7 +26,7 @@ from running import Done, run
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
 """The timeout of a process, in seconds."""
-ROUNDS = int(os.environ.get("ROUNDS") or fewer(10))
+ROUNDS = int(os.environ.get("ROUNDS") or len(rounds(10)))
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob

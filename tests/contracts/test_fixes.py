@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batches import fewer, one_in_four
+from batches import one_in_four
 from contracts.test_diagnostics import BESIDE, CONSOLES, EXAMPLE, PAGES
 from contracts.test_helps import FAULTS, JOB, REFERENCE, ROWS
 from declared import ENTRIES
@@ -418,11 +418,11 @@ entry()
 """
 
 
-@pytest.mark.examples
-def test_a_killed_fix_leaves_the_old_or_the_new_file() -> None:
+@pytest.mark.parametrize("first", one_in_four(range(1, 5)))
+def test_a_killed_fix_leaves_the_old_or_the_new_file(first: int) -> None:
     new = TYPO.replace("numNode:", "numNodes:")
     states: list[str] = []
-    for steps in range(1, 40, 4 // fewer(4)):
+    for steps in range(first, 40, 4):
         for name in ("job.yaml", "more.yaml"):
             Path(name).write_text(TYPO.replace("name: a,", f"name: {name[0]},"))
         words = ["validate", "job.yaml", "more.yaml", "--fix"]

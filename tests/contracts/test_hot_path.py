@@ -106,6 +106,15 @@ def test_a_project_imports_the_merge_of_layers_only_with_two_of_them(tmp_path: P
     assert ["deepmerge" in each for each in (without, one, two)] == [False, False, True]
 
 
+def test_a_good_job_imports_no_lint_rule(tmp_path: Path) -> None:
+    """Also with limits of restarts, as the built-in runtimes have: a trigger tells them from those that multiply."""
+    job = "kind: TrainJob\napiVersion: trainer.kubeflow.org/v1alpha1\nmetadata: {name: mnist}\n"
+    (tmp_path / "job.yaml").write_text(f"{job}spec: {{runtimeRef: {{name: torch-distributed-shm}}}}\n")
+    imported = modules(PROGRAM, "build", str(tmp_path / "job.yaml"))
+    rules = {name for name in imported if name.startswith("trainc.pipeline.lint.")}
+    assert rules == {"trainc.pipeline.lint.triggers"}
+
+
 def test_what_a_build_imports() -> None:
     code, *imported = modules(PROGRAM, "build", "golden/llm-finetune-4x8/input.yaml", "-r", PINNED)
     of_python = modules("import sys; print(*sys.modules, file=sys.stderr)")

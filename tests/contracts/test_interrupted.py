@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from batches import fewer
+from batches import rounds
 from running import run
 
 from trainc.files import outputs
@@ -20,7 +20,7 @@ from trainc.files.atomic import PART
 ROOT = Path(__file__).parents[2]
 KEPT, GONE, ADDED = 160, 20, 20
 """The numbers of jobs with an output before and after, only before, and only after."""
-MOMENTS = int(os.environ.get("MOMENTS") or fewer(20))
+MOMENTS = int(os.environ.get("MOMENTS") or len(rounds(20)))
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -131,7 +131,7 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
     done = [rehearsal.run_until("never") for _ in range(3)]
     assert [code for code, _ in done] == [0, 0, 0]
     assert files(builds / "out") == new
-    chance, whole = random.Random(1), min(seconds for _, seconds in done)
+    chance, whole = random.Random(rounds(20).start), min(seconds for _, seconds in done)
     killed = 0
     for _ in range(MOMENTS):
         code, _ = rehearsal.run_until(str(chance.uniform(0, whole)))
@@ -153,10 +153,10 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
 @pytest.mark.examples
 def test_the_next_build_may_be_another_one(builds: Path, rehearsal: Rehearsal) -> None:
     """Outputs of jobs that were new in the killed build and no longer exist are pruned."""
-    chance = random.Random(2)
+    chance = random.Random(rounds(5).start)
     _, whole = rehearsal.run_until("never")
     (builds / "jobs.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
-    for _ in range(fewer(5)):
+    for _ in rounds(5):
         rehearsal.run_until(str(chance.uniform(0, whole)))
         assert run("build", str(builds / "jobs.yaml"), "-o", str(builds / "out")).code == 0
         assert files(builds / "out") == files(builds / "old")

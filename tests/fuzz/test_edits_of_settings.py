@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from batches import fewer
+from batches import drawn_apart, rounds
 from committing import git
 from files import write
 from hypothesis import HealthCheck, given, settings
@@ -28,7 +28,7 @@ from trainc.review import compare
 from trainc.review.reviewed import Review
 from trainc.review.sides.side_arguments import parse_sides
 
-EXAMPLES = int(os.environ.get("EXAMPLES") or fewer(1000)) // 40
+EXAMPLES = int(os.environ.get("EXAMPLES") or len(rounds(1000))) // 40
 """The number of pairs of files: each one compiles the project a dozen times."""
 RUN = start(NO_OPTIONS, BUILD)
 JOB = """\
@@ -137,6 +137,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.examples
+@drawn_apart
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

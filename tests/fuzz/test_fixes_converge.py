@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batches import drawn_apart
 from fuzz.test_fixes_of_mutations import EXAMPLES, chunks, inputs, mistakes, nodes
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
@@ -182,6 +183,7 @@ def counted() -> Iterator[None]:
 
 
 @pytest.mark.examples
+@drawn_apart
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("option", ["--fix", "--unsafe-fixes"])
 @settings(

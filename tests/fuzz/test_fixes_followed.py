@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import chdir
 
 import pytest
+from batches import drawn_apart
 from fixes.followed import Problem, edited, fields, follow, problems
 from fuzz.test_fixes_converge import commented, mistaken
 from fuzz.test_fixes_of_mutations import EXAMPLES, inputs
@@ -38,6 +39,7 @@ def errors(diagnostics: list[Problem]) -> Counter[str]:
 
 
 @pytest.mark.examples
+@drawn_apart
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

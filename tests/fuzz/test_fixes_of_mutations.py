@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 import yaml
-from batches import fewer
+from batches import drawn_apart, rounds
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from running import run
@@ -28,7 +28,7 @@ from trainc.kubernetes.documents import read_stream
 from trainc.source.source_text import MappingNode, ScalarNode, SequenceNode, Text, TextNode
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = int(os.environ.get("EXAMPLES") or fewer(100))
+EXAMPLES = int(os.environ.get("EXAMPLES") or len(rounds(100)))
 CORPUS = os.environ.get("TRAINC_CORPUS", "")
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 UNIT = re.compile(r"[0-9]+(?:\.[0-9]+)?([kMGT]i?)")
@@ -138,6 +138,7 @@ def mistakes(text: str, chance: random.Random) -> Edit | None:
 
 
 @pytest.mark.examples
+@drawn_apart
 @pytest.mark.parametrize("style", STYLES)
 @settings(
     max_examples=max(EXAMPLES // len(STYLES), 1),

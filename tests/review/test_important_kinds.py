@@ -12,8 +12,8 @@ from files import write
 from running import run
 
 from trainc.cli.common.options import REVIEWS
+from trainc.compilation.important_objects import is_important
 from trainc.diagnostics import ObjectId
-from trainc.review.important_kinds import is_important
 
 IMPORTANT = [
     "rbac.authorization.k8s.io/v1 ClusterRoleBinding",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from files import write
 from running import run
 
 from trainc.cli.common import click_classes
@@ -135,11 +136,30 @@ def test_kubectl_gets_the_words_and_cobras_directive(
 
 
 def test_names_are_read_from_a_bounded_number_of_files(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(click_classes.FILES + 5):
+    monkeypatch.setattr(click_classes, "FILES", 20)
+    for number in range(25):
         (empty_folder / f"{number:04}.yaml").write_text(JOB.format(number))
-    assert len(completed("trainc build --only ", monkeypatch)) == click_classes.FILES
+    assert len(completed("trainc build --only ", monkeypatch)) == 20
     (empty_folder / "0000.yaml").write_text(JOB.format("big") + "#" * click_classes.SIZE)
     assert completed("trainc build --only ", monkeypatch) == {""}
+
+
+def test_other_files_do_not_hide_the_jobs(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The packages of another program, as in node_modules, are many files, and some of them are large."""
+    (empty_folder / "build").mkdir()
+    for number in range(300):
+        (empty_folder / "build" / f"{number:04}.json").write_text("{}")
+    (empty_folder / "build" / "index.json").write_text("{}" + " " * click_classes.SIZE)
+    (empty_folder / "mnist.yaml").write_text(JOB.format("mnist"))
+    assert completed("trainc build --only ", monkeypatch) == {"plain,job-mnist"}
+
+
+def test_the_names_are_those_of_the_files_that_a_build_reads(empty_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(empty_root / "trainc.yaml", "sources: [jobs]\nexclude: [vendor/]\noutput: jobs/rendered\n")
+    for path in ("jobs/mnist", "jobs/vendor/other", "jobs/rendered/old", "another"):
+        write(empty_root / f"{path}.yaml", JOB.format(Path(path).name))
+    assert completed("trainc build --only ", monkeypatch) == {"plain,job-mnist"}
+    assert completed("trainc build another.yaml --only ", monkeypatch) == {"plain,job-another"}
 
 
 @pytest.mark.parametrize(

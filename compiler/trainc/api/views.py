@@ -55,10 +55,10 @@ def graph_of(result: Result) -> list[Tree]:
 
 def queues_of(result: Result) -> list[Tree]:
     """Return the ClusterQueues among the documents of a result, as `trainc queues --format json` prints them."""
-    from trainc.kueue import summary
+    from trainc.kueue import usage
 
     compilation = _compilation_of(result)
-    return summary.rows(summary.summaries((job.plan for job in compilation.shown), compilation.others))
+    return usage.rows(usage.summaries((job.plan for job in compilation.shown), compilation.others))
 
 
 def _compilation_of(result: Result) -> Compilation:
@@ -174,9 +174,9 @@ def _flavors(compilation: Compilation) -> dict[int, dict[str, dict[str, str]]]:
     """Return the flavors that Kueue assigns in an empty cluster, by the identity of the JobSet."""
     if not any(document.value.get("kind") == "ClusterQueue" for document in compilation.others):
         return {}
-    from trainc.kueue import summary
+    from trainc.kueue import usage
 
-    found = summary.verdicts((job.plan for job in compilation.shown), compilation.others)
+    found = usage.verdicts((job.plan for job in compilation.shown), compilation.others)
     return {jobset: verdict.flavors for jobset, verdict in found.items() if verdict.flavors}
 
 

@@ -156,9 +156,9 @@ def setting(path: Path, value: Any, title: str, *, applicability: Applicability 
     return Fix((Replacement(path, value),), title, applicability=applicability)
 
 
-def addition(path: Path, value: Any, title: str, *, applicability: Applicability = "unsafe") -> Fix:
-    """Return the fix that adds a field, with its own title."""
-    return Fix((Addition(path, value),), title, applicability=applicability)
+def addition(path: Path, value: Any, title: str) -> Fix:
+    """Return the unsafe fix that adds a field, with its own title."""
+    return Fix((Addition(path, value),), title, applicability="unsafe")
 
 
 def at_source(fix: Fix | None, path: Path, value: object, place: Path, source: object) -> Fix | None:
@@ -227,10 +227,10 @@ def replaced_name(path: Path, name: str, names: Iterable[str] | KnownNames, *, l
     return Fix((Replacement(path, near),), "did you mean ", near, "name", "?", certain)
 
 
-def renamed_key(path: Path, names: Iterable[str], *, likeness: float = 0.6) -> Fix | None:
+def renamed_key(path: Path, names: Iterable[str]) -> Fix | None:
     """Return the fix that gives a key the one of `names` that it is similar to, or None if it is similar to none."""
     known, name = list(names), str(path[-1])
-    near = nearest_name(name, known, likeness=likeness)
+    near = nearest_name(name, known)
     if near is None or near == name:
         return None
     return rename(path, near, applicability=safe_if(is_certain(name, near, known)))

@@ -1,7 +1,7 @@
 """The options of a run as data: one row for each option, wherever it can be set.
 
 A row is an option of the command line. It can be a parameter of the Argo CD plugin, a field of the functionConfig of
-`trainc krm`, and a key of trainc.yaml that the option overrides. `compilation.user_options.Options` has a field of the
+`trainc krm`, and a key of trainc.yaml that the option overrides. `compilation.run.Options` has a field of the
 same name for each row.
 """
 

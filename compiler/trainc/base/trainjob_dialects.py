@@ -137,7 +137,6 @@ def _group(value: Any) -> Any:
 _LABELS: Final[dict[Path, Field]] = {
     ("spec", key): Field((*TrainJobForm.PATCHED_METADATA, key), is_whole=False) for key in ("labels", "annotations")
 }
-_SPEC_OVERRIDES: Final = ("spec", "podSpecOverrides")
 _CONFIGS: Final[dict[Path, Field]] = {
     ("spec", "datasetConfig"): Field((*TrainJobForm.INITIALIZER, "dataset"), is_whole=False),
     ("spec", "modelConfig"): Field((*TrainJobForm.INITIALIZER, "model"), is_whole=False),

@@ -107,7 +107,7 @@ def _output(
 ) -> Iterator[str]:
     """Print or write the new documents, add errors to `diagnostics`, and yield a line for each job and each file."""
     from trainc.diagnostics import Diagnostic
-    from trainc.rewriting.migration import output_files, writing
+    from trainc.rewriting.migration import output_files
 
     new = output_files.documents(migration)
     if not write and folder is None:
@@ -123,13 +123,13 @@ def _output(
         sources = [each for each in changed if not isinstance(each, Diagnostic)]
         runtimes = output_files.runtimes_folder(migration.settings)
     has_new = False
-    for file in writing.write_all(sources, [*output_files.runtime_files(new, runtimes)], force=force):
+    for file in output_files.write_all(sources, [*output_files.runtime_files(new, runtimes)], force=force):
         if isinstance(file, Diagnostic):
             diagnostics.append(file)
         else:
             has_new = has_new or not file.lines
             yield from (f"{_shown(f'{file.path}: {line}')}\n" for line in file.lines or ("written",))
-    if has_new and writing.is_unread(runtimes, paths, migration.settings):
+    if has_new and output_files.is_unread(runtimes, paths, migration.settings):
         yield f"{_shown(runtimes)}: add it to runtimes.paths of trainc.yaml, or use -r {_shown(runtimes)}\n"
 
 

@@ -34,11 +34,11 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     if result.stopped:
         return WRONG_INPUT
     printing.report_stand_ins(result, run)
-    from trainc.kueue import summary
+    from trainc.kueue import usage
 
-    found = summary.summaries((job.plan for job in result.shown), result.others)
+    found = usage.summaries((job.plan for job in result.shown), result.others)
     if found or form == "json":
-        printing.write(summary.as_json(found) if form == "json" else summary.rendered(found))
+        printing.write(usage.as_json(found) if form == "json" else usage.rendered(found))
     else:
         printing.report("no ClusterQueue in the given paths\n")
     return WRONG_INPUT if result.failed else OK

@@ -53,7 +53,7 @@ def projects_of(run: Run, paths: Sequence[str], contents: Mapping[str, bytes] = 
         return (run._replace(settings=run.settings._replace(diagnostics=diagnostics)),)
     found = find(paths or (_whole_project(files),), files, meter)
     named = [each for each in found if each.has_documents or failed(each.settings.diagnostics)] or found[:1]
-    runs = _runs(named, run, None if paths else (), files)
+    runs = _runs(named, run, None if paths else ())
     if run.options.project is None:
         return runs
     wanted = resolved(run.options.project)
@@ -78,7 +78,7 @@ def _whole_project(files: Files) -> str:
     return os.path.dirname(file) or os.curdir if file else os.curdir
 
 
-def _runs(projects: Sequence[RunProject], run: Run, paths: tuple[str, ...] | None, files: Files) -> tuple[Run, ...]:
+def _runs(projects: Sequence[RunProject], run: Run, paths: tuple[str, ...] | None) -> tuple[Run, ...]:
     """Return the run of each project; `paths` replace its paths, if they are not None."""
     apart = Apart.collect((each.folder for each in projects if each.file), (each.settings for each in projects))
     runs = []

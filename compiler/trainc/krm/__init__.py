@@ -26,10 +26,10 @@ from trainc.compilation.run import start
 from trainc.diagnostics import Diagnostic, failed
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
-from trainc.krm import function_results, items
+from trainc.krm import items
 from trainc.krm.request import PURPOSE
 from trainc.krm.request import parse as request_of
-from trainc.krm.resourcelist import EMPTY, ResourceList, without_internal
+from trainc.krm.resourcelist import EMPTY, ResourceList, reported, without_internal
 from trainc.krm.resourcelist import read as read_list
 
 if TYPE_CHECKING:
@@ -135,6 +135,6 @@ def _no_trainjob(given: ResourceList, request: Request, compilation: Compilation
 
 
 def _answer(given: ResourceList, compilation: Compilation, answer: list[object]) -> FunctionResult:
-    reported = function_results.reported(compilation.diagnostics, given)
-    text = given.written(answer, [result.entry for result in reported])
-    return FunctionResult(text, compilation._replace(diagnostics=tuple(result.shown for result in reported)))
+    results = reported(compilation.diagnostics, given)
+    text = given.written(answer, [result.entry for result in results])
+    return FunctionResult(text, compilation._replace(diagnostics=tuple(result.shown for result in results)))

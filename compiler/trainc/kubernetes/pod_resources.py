@@ -1,11 +1,12 @@
 """Pod resources: requests and limits as the scheduler adds them up, their defaults, and amounts for people.
 
-Reads    a pod spec. `requests` and `limits` return an amount for each resource; `defaulted` returns the pod spec with
-         its resources as the API server stores them. An amount is a quantity, which knows the format in which a sum is
-         written.
-Returns  also the resources of device plugins: the amounts of resources with a domain, and the accelerators of a
-         container, by how processes share one. `amount` returns a short text for people, rounded to one decimal, or to
-         three significant digits below 100: CPU in cores, memory and storage in Gi or Ti; bytes below 1 Mi are exact.
+Reads    a pod spec; the resources of device plugins in schemas/devices.json, each with the number of processes of a
+         framework that use one device. A part of an accelerator is an accelerator with an unknown number.
+Returns  `requests` and `limits`, an amount for each resource; `defaulted`, the pod spec with its resources as the API
+         server stores them. An amount is a quantity, which knows the format in which a sum is written.
+         The amounts of resources with a domain, and the accelerators of a container. `amount`, a short text for people,
+         rounded to one decimal, or to three significant digits below 100: CPU in cores, memory and storage in Gi or Ti;
+         bytes below 1 Mi are exact.
 Source   Kubernetes 1.36, component-helpers' resource helpers and the API server's pod defaults; verified against their
          recorded answers. The documentation of the device plugins, as of 2026: NVIDIA k8s-device-plugin 0.18 (MIG and
          time-slicing), AMD, Intel, Gaudi, AWS Neuron (a Neuron device has 2 cores on Trn1 and Inf2, and 8 on Trn2, of
@@ -19,6 +20,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.data import data_table
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.quantity import Quantity
 
@@ -32,29 +34,11 @@ CONTAINERS: Final = ("containers", "initContainers")
 HUGE_PAGES: Final = "hugepages-"
 MILLI: Final = -3
 """The API server stores no smaller unit."""
-WHOLE: Final = frozenset(
-    {
-        *("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "habana.ai/gaudi"),
-        *("aws.amazon.com/neuroncore", "huawei.com/Ascend310", "huawei.com/Ascend310P", "huawei.com/Ascend910"),
-        *("cambricon.com/mlu", "metax-tech.com/gpu", "iluvatar.ai/gpu", "mthreads.com/gpu", "hygon.com/dcu"),
-        *("enflame.com/gcu",),
-    }
-)
-"""The accelerators of which each process of a framework uses one."""
+NO_ACCELERATOR: Final = "no accelerator"
 MIG: Final = "nvidia.com/mig-"
 """The prefix of the instances into which MIG divides a GPU. CUDA gives a process one of them."""
-NEURON: Final = frozenset({"aws.amazon.com/neuron", "aws.amazon.com/neurondevice"})
 CORES_OF_NEURON: Final = (1, 2, 4, 8)
 """The numbers of processes that use one Neuron device."""
-OTHERS: Final = frozenset(
-    {
-        *("google.com/tpu", "nvidia.com/gpu.shared", "nvidia.com/pgpu", "nvidia.com/vgpu", "volcano.sh/vgpu-number"),
-        *("nvidia.com/gpumem", "nvidia.com/gpucores", "volcano.sh/vgpu-memory", "volcano.sh/gpu-number"),
-        *("volcano.sh/gpu-memory", "tencent.com/vcuda-core", "tencent.com/vcuda-memory", "aliyun.com/gpu-mem"),
-        *("mthreads.com/vgpu",),
-    }
-)
-"""Accelerators, and parts of them, of which the number of processes does not follow."""
 LARGEST: Final = 10**15
 """The largest amount that is counted."""
 EFA: Final = "vpc.amazonaws.com/efa"
@@ -214,13 +198,23 @@ def device_amounts(resources: Tree) -> dict[str, int]:
     return found
 
 
+def processes(name: str) -> str:
+    """Return how many processes of a framework use one device of a resource.
+
+    >>> [processes(name) for name in ("amd.com/gpu", "nvidia.com/mig-1g.5gb", "google.com/tpu", "rdma/hca")]
+    ['one', 'one', 'unknown', 'no accelerator']
+    """
+    found: str = data_table("devices").get(name, NO_ACCELERATOR)
+    return "one" if name.startswith(MIG) else found
+
+
 def is_accelerator(name: str) -> bool:
     """Return whether a resource is an accelerator or a part of one.
 
     >>> [is_accelerator(name) for name in ("nvidia.com/mig-1g.5gb", "acme.io/gpu", "rdma/hca")]
     [True, True, False]
     """
-    return name in WHOLE | NEURON | OTHERS or "gpu" in name.lower() or name.startswith(MIG)
+    return processes(name) != NO_ACCELERATOR or "gpu" in name.lower()
 
 
 def accelerators(resources: Tree) -> Accelerators | None:
@@ -231,9 +225,10 @@ def accelerators(resources: Tree) -> Accelerators | None:
     if len(found) != 1:
         return None
     ((name, number),) = found
-    if name in WHOLE or name.startswith(MIG):
+    if processes(name) == "one":
         return Accelerators(name, number, (number,))
-    return Accelerators(name, number, tuple(number * cores for cores in CORES_OF_NEURON)) if name in NEURON else None
+    several = processes(name) == "several"
+    return Accelerators(name, number, tuple(number * cores for cores in CORES_OF_NEURON)) if several else None
 
 
 def amount(name: str, quantity: Quantity) -> str:

@@ -1,8 +1,10 @@
 """The tasks of a Volcano Job.
 
 Reads    spec.tasks.
-Returns  the tasks that have a replica as roles, in the order of their replicated jobs; and the losses.
-Source   volcano-sh/volcano v1.15.1: the names that its webhook gives to tasks, the pods of its job controller.
+Returns  the tasks that have a replica as roles, in the order of their replicated jobs; the violations of the rules; and
+         the losses.
+Source   volcano-sh/volcano v1.15.1: the names that its webhook gives to tasks and their validation, the pods of its job
+         controller.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 from trainc.frontends.gangs import VOLCANO
 from trainc.frontends.lowering import Loss, LossRule, without_effect
 from trainc.kubernetes.trees import Path, Tree, get
+from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
 from trainc.legacy.common_losses import template_losses
 from trainc.legacy.layout import COMPLETION_INDEX, with_field_path
-from trainc.legacy.replica_specs import ReplicaSpec, carried_template
+from trainc.legacy.replica_specs import CONTAINERS, ReplicaSpec, carried_template, too_many_replicas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -218,3 +221,55 @@ def _losses_of_task(spec: Tree, task: Tree, at: Path, names: set[str], *, restar
     for index, name in enumerate(dependencies(task)):
         if name not in names:
             yield Loss((*at, "dependsOn", "name", index), OF_NO_TASK)
+
+
+def violations(job: Tree) -> Iterator[Violation]:
+    """Yield the violations of the webhook's rules for tasks, their pods and their dependencies."""
+    tasks = list(enumerate(get(job, TASKS)))
+    names = {task_name(index, task): index for index, task in reversed(tasks)}
+    for index, task in tasks:
+        name, at = task_name(index, task), (*TASKS, index)
+        if names[name] != index:
+            label = (("the first one", (*TASKS, names[name])),)
+            message = f'two tasks are named "{name}"'
+            yield Violation.at((*at, "name"), DUPLICATE_ITEM, message, "rename one of them", related=label)
+        yield from _wrong_task(name, task, at, names)
+    pods = sum(task.get("replicas", 0) for _, task in tasks)
+    if not pods:
+        help = "set the replicas of a task, which are 0 by default"
+        yield Violation.at((*TASKS, 0, "replicas"), REQUIRED, "no task has a replica", help, field="spec.tasks")
+    elif get(job, ("spec", "minAvailable"), 0) > pods:
+        message = f"minAvailable is {job['spec']['minAvailable']}, but the tasks have {pods} replicas"
+        yield Violation.at(("spec", "minAvailable"), OUT_OF_RANGE, message, f"use {pods} or fewer")
+    if cycle := _cycle({name: get(job, (*TASKS, index)) for name, index in names.items()}):
+        first = min(cycle, key=names.__getitem__)
+        message = f'task "{first}" depends on itself through other tasks'
+        yield Violation.at((*TASKS, names[first], "dependsOn"), ENUM, message, "remove one of the dependencies")
+
+
+def _wrong_task(name: str, task: Tree, at: Path, names: dict[str, int]) -> Iterator[Violation]:
+    if not get(task, CONTAINERS):
+        yield Violation.at((*at, *CONTAINERS), REQUIRED, f'task "{name}" has no container', "add its template")
+    replicas, fewest = task.get("replicas", 0), task.get("minAvailable", 0)
+    yield from too_many_replicas(name, replicas, (*at, "replicas"))
+    if replicas < fewest:
+        message = f'minAvailable of task "{name}" is {fewest}, but it has {replicas} replicas'
+        yield Violation.at((*at, "minAvailable"), OUT_OF_RANGE, message, f"use {replicas} or fewer")
+    for index, other in enumerate(dependencies(task)):
+        if other not in names:
+            from trainc.base.fixes import replaced_name
+
+            message = f'task "{name}" depends on "{other}", which the job does not have'
+            there = (*at, "dependsOn", "name", index)
+            yield Violation.at(there, ENUM, message, replaced_name(there, other, [*names]) or "remove it")
+
+
+def _cycle(tasks: dict[str, Tree]) -> tuple[str, ...]:
+    """Return the names of tasks that depend on one another in a circle; empty if there are none."""
+    from graphlib import CycleError
+
+    try:
+        order(tasks)
+    except CycleError as error:
+        return tuple(error.args[1])
+    return ()

@@ -19,9 +19,9 @@ from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.gangs import VOLCANO, GangScheduler
 from trainc.frontends.lowering import FrontEnd, Loss, LossRule, Move
 from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.kubernetes.violations import REQUIRED, Violation
 from trainc.legacy import (
     own_runtime,
-    volcano_admission,
     volcano_plugins,
     volcano_policies,
     volcano_tasks,
@@ -39,6 +39,7 @@ from trainc.legacy.common_losses import (
 from trainc.legacy.layout import Layout
 from trainc.legacy.own_runtime import GANG, NO_LIMIT, REPLICA_SPECS, SPEC, PolicySetting, moves_of_job, replicated_job
 from trainc.legacy.pod_environment import Pods, long_variable, unknown_hosts, with_new_hosts, with_variables
+from trainc.legacy.replica_specs import invalid_name
 from trainc.legacy.volcano_plugins import PLUGINS, PORT, ROLES, TENSORFLOW
 from trainc.legacy.volcano_tasks import JOB_NAME, POD, TASK, TASKS, dependencies, task_name
 from trainc.pipeline.frameworks import Framework
@@ -100,6 +101,18 @@ LOSSES: Final = (
     *volcano_policies.LOSSES,
     *volcano_plugins.LOSSES,
 )
+
+
+def violations(_: Tree, job: Tree) -> Iterator[Violation]:
+    """Yield the violations of the webhook's rules, and of other frameworks beside TensorFlow."""
+    yield from invalid_name(job)
+    yield from volcano_plugins.violations(job)
+    yield from volcano_policies.violations(job)
+    yield from volcano_tasks.violations(job)
+    for index, volume in enumerate(get(job, ("spec", "volumes"), [])):
+        if not volume.get("volumeClaimName") and not volume.get("volumeClaim"):
+            path = ("spec", "volumes", index, "volumeClaimName")
+            yield Violation.at(path, REQUIRED, "the volume has no claim", "set volumeClaimName")
 
 
 def lower(job: Tree, gang: GangScheduler | None) -> Lowered:
@@ -276,7 +289,7 @@ FRAMEWORKS: Final = {
         apply,
         (long_hosts,),
         traits=Traits(family="tensorflow", container="", nodes_field="replicas"),
-        front_end=FrontEnd(volcano_admission.violations, lower, LOSSES),
+        front_end=FrontEnd(violations, lower, LOSSES),
         unknown_hosts=unknown_hosts,
     )
 }

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.kinds import JOBSET
 from trainc.budget import Meter
 from trainc.compilation import environment_runs
-from trainc.compilation.lost_data import loses_data, used_config_maps
+from trainc.compilation.important_objects import loses_data, used_config_maps
 from trainc.diagnostics import Diagnostic, Location, ObjectId, Place, failed
 from trainc.pods import footprint
 from trainc.provenance.tracing.correspondence import value_at

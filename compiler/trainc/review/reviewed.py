@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc.base.kinds import JOBSET
+from trainc.compilation.important_objects import is_important
 from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
 from trainc.masking.masked_messages import masked_violation
@@ -18,7 +19,6 @@ from trainc.masking.masked_values import masked
 from trainc.review.changes import touches
 from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
 from trainc.review.consequences import RANK, Consequence, most_severe
-from trainc.review.important_kinds import is_important
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

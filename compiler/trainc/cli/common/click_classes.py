@@ -54,16 +54,15 @@ class NearestChoice(Choice):
             self.fail(f'"{value}" is not a value: did you mean {near}?', param, ctx)
 
 
-FILES: Final = 200
+FILES: Final = 5_000
 """The maximum number of files that are read for names."""
 SIZE: Final = 2_000_000
-"""The maximum number of bytes that are parsed for names."""
+"""The maximum number of bytes that are parsed for names. Only files that contain the word are parsed."""
 
 
 def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a TrainJob in the PATHs of the command line, or in the current folder."""
-    paths = _paths(ctx)
-    return [CompletionItem(name) for name in sorted(set(_names(paths or ["."]))) if name.startswith(incomplete)]
+    """Complete the name of a TrainJob in the files that the command reads: in its PATHs, or in the project."""
+    return [CompletionItem(name) for name in sorted(set(_names(ctx))) if name.startswith(incomplete)]
 
 
 def environment_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -79,18 +78,20 @@ def _paths(ctx: click.Context) -> list[str]:
     return [path for path in given if os.path.exists(path)]
 
 
-def _names(paths: list[str]) -> Iterator[str]:
+def _names(ctx: click.Context) -> Iterator[str]:
     from trainc.base.kinds import COMPILED, TRAINJOB
+    from trainc.compilation.run import Options, start
     from trainc.diagnostics import ObjectId
     from trainc.files import inputs
     from trainc.frontends.reading import Reading
 
+    paths = tuple(_paths(ctx))
+    run = start(Options(config=ctx.params.get("config")), paths=paths).with_project(paths)
     read, left, word = Reading(kinds=COMPILED), SIZE, TRAINJOB.kind.encode()
-    for file in islice(inputs.read(paths), FILES):
-        if isinstance(file, inputs.File):
+    for file in islice(inputs.read(run.inputs, run.selection), FILES):
+        if isinstance(file, inputs.File) and not file.output and word in file.data:
             left -= len(file.data)
             if left < 0:
                 break
-            if word in file.data:
-                read.add(file)
+            read.add(file)
     yield from (ObjectId.from_source(document.value).name for document in read.documents["job"])

@@ -239,7 +239,7 @@ def _data_note(planned: _Planned, parts: Sequence[Part]) -> str:
     ]
     if not old:
         return ""
-    from trainc.compilation.lost_data import DELETED, loses_data, used_config_maps
+    from trainc.compilation.important_objects import DELETED, loses_data, used_config_maps
 
     staying = [planned.part.result] if planned.part is not None else [part.result for part in parts]
     kept = {

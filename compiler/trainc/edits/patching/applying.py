@@ -55,12 +55,12 @@ def applied(patch: Patch, value: Tree, *, most: int | None = None) -> tuple[Tree
     for path in IDENTITY:
         before, after = (get(tree, path, "") for tree in (value, result))
         if before != after:
-            raise _identity_error(patch, edit, path, after)
+            raise _identity_error(edit, path, after)
     for path in MAPPINGS:
         found = get(result, path, {})
         if not isinstance(found, dict) and found != get(value, path, {}):
             name = ".".join(map(str, path))
-            raise PatchError(f"{name} must be a mapping", "use a mapping of fields", _written(patch, edit, path))
+            raise PatchError(f"{name} must be a mapping", "use a mapping of fields", _written(edit, path))
     return result, edit
 
 
@@ -97,18 +97,18 @@ def _source(steps: tuple[Step, ...], patch: Document, path: Path) -> Place | Pat
     return found
 
 
-def _written(patch: Patch, edit: Edit, path: Path) -> Path:
+def _written(edit: Edit, path: Path) -> Path:
     """Return the path in a patch of the field that it wrote in an object."""
     found = edit.source(path)
     return found.path if isinstance(found, Place) else ()
 
 
-def _identity_error(patch: Patch, edit: Edit, path: Path, after: Any) -> PatchError:
+def _identity_error(edit: Edit, path: Path, after: Any) -> PatchError:
     name = ".".join(map(str, path))
     # Without the value before: the message is the same for all objects, so that it is reported once.
     message = f'{name} cannot be changed to "{after}"' if after else f"{name} cannot be removed"
     help = HINTS.get(str(path[-1]), "remove it; to select objects, use target")
-    return PatchError(message, help, _written(patch, edit, path))
+    return PatchError(message, help, _written(edit, path))
 
 
 def failure(patch: Patch, error: PatchError, object: Place) -> Diagnostic:

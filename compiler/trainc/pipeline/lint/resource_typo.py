@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.data import data_table
 from trainc.base.fixes import rename
 from trainc.base.suggestions import shared_length
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import containers, lint_rule
-from trainc.pipeline.lint.triggers import DEVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         for name, kind in names.items():
             if (
                 "/" in name
-                and name not in DEVICES
+                and name not in data_table("devices")
                 and name not in plan.project.accelerators
                 and (near := known_name(name))
             ):
@@ -48,8 +48,9 @@ def known_name(name: str) -> str | None:
     """
     if len(name) > LONGEST:
         return None
-    near = (known for known in DEVICES if "/" in known and is_one_edit(name, known))
-    return next((known for known in DEVICES if name.lower() == known.lower()), None) or min(near, default=None)
+    devices = data_table("devices")
+    near = (known for known in devices if is_one_edit(name, known))
+    return next((known for known in devices if name.lower() == known.lower()), None) or min(near, default=None)
 
 
 def is_one_edit(name: str, known: str) -> bool:

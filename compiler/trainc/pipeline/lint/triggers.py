@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.data import data_table
 from trainc.diagnostics import LintFinding
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.frameworks import traits
@@ -50,19 +51,6 @@ NODES: Final = "PET_NNODES"
 OVERCOMMITTED: Final = ("cpu", "memory", "ephemeral-storage")
 """The resources of which a pod can use more than it requests."""
 
-DEVICES: Final = frozenset(
-    {
-        *("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/pgpu"),
-        *("nvidia.com/gpumem", "nvidia.com/gpucores", "nvidia.com/vgpu", "amd.com/gpu", "gpu.intel.com/i915"),
-        *("gpu.intel.com/xe", "habana.ai/gaudi", "google.com/tpu", "aws.amazon.com/neuron", "metax-tech.com/gpu"),
-        *("aws.amazon.com/neuroncore", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa", "cambricon.com/mlu"),
-        *("huawei.com/Ascend310", "huawei.com/Ascend310P", "huawei.com/Ascend910", "rdma/hca", "rdma/ib"),
-        *("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory", "volcano.sh/gpu-number", "volcano.sh/gpu-memory"),
-        *("tencent.com/vcuda-core", "tencent.com/vcuda-memory", "aliyun.com/gpu-mem", "iluvatar.ai/gpu"),
-        *("mthreads.com/gpu", "mthreads.com/vgpu", "hygon.com/dcu", "enflame.com/gcu", "devices.kubevirt.io/kvm"),
-    }
-)
-"""The resources of Kubernetes that containers request, and those that device plugins document."""
 OPERATORS: Final = frozenset({"&", "&&", "|", "||", ">", ">>", "<", "<<", "2>", "2>&1", "&>", ">&2", "2>/dev/null"})
 """Words that only a shell interprets."""
 FLAGS: Final = ("--nnodes", "--nproc", "--node", "--master", "--rdzv", "--standalone")
@@ -181,7 +169,8 @@ def lifetime_rules(plan: Plan, spec: Tree) -> Iterator[str]:
     """Yield the rules that the restarts and the end of a JobSet, and the variables of a TrainJob, may break."""
     for job in spec.get("replicatedJobs") or () if "failurePolicy" in spec else ():
         of_job = job["template"]["spec"]
-        if of_job.get("backoffLimit") or (of_job["template"].get("spec") or {}).get("restartPolicy") == "OnFailure":
+        limit, pod = of_job.get("backoffLimit"), of_job["template"].get("spec") or {}
+        if limit or (limit is None and pod.get("restartPolicy") == "OnFailure"):
             yield "restarts-multiply"
     if "ttlSecondsAfterFinished" in spec:
         yield "ttl-repeats-training"
@@ -369,7 +358,7 @@ def resource_rules(resources: Tree) -> Iterator[str]:
     for key in ("limits", "requests"):
         for name, amount in (resources.get(key) or {}).items():
             if "/" in name:
-                if name not in DEVICES:
+                if name not in data_table("devices"):
                     yield "resource-typo"
                 if name.startswith("rdma/"):
                     yield "rdma-memory-lock"

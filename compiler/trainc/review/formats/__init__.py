@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 from trainc.base.kinds import JOBSET
 from trainc.base.suggestions import shared_length
 from trainc.base.texts import escape, plural
-from trainc.compilation.lost_data import DELETED
+from trainc.compilation.important_objects import DELETED, is_important
 from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory
@@ -48,7 +48,6 @@ from trainc.review.changes import Change
 from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import RANK
 from trainc.review.field_managers import latest
-from trainc.review.important_kinds import is_important
 from trainc.review.job_entries import number_of, subjects
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.suggestions import shared_length
 from trainc.base.texts import plural
-from trainc.compilation.lost_data import DELETED
+from trainc.compilation.important_objects import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put
 from trainc.masking.masked_values import CHANGED

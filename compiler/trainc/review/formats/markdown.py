@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.texts import escape, plural
-from trainc.compilation.lost_data import DELETED
+from trainc.compilation.important_objects import DELETED
 from trainc.kubernetes.violations import listed
 from trainc.reports import in_order, message
 from trainc.review import queue_figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.texts import UNLIMITED, escape, wrapped
-from trainc.compilation.lost_data import DELETED
+from trainc.compilation.important_objects import DELETED
 from trainc.review import queue_figures
 from trainc.review.formats import (
     amounts,

@@ -17,7 +17,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.base.kinds import COMPILED, find
-from trainc.compilation.lost_data import loses_data
+from trainc.compilation.important_objects import is_important, loses_data
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above
@@ -34,7 +34,6 @@ from trainc.frontends.reading import documents_of
 from trainc.frontends.templates import CHART, placeholder
 from trainc.review.commits import commit_files
 from trainc.review.commits.git_objects import FOLDER, LINK
-from trainc.review.important_kinds import is_important
 from trainc.review.sides import parameter_files, rendered_files
 from trainc.review.sides.rendered_files import WRITTEN, without_server_fields
 

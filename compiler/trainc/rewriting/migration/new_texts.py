@@ -18,8 +18,8 @@ from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
 from trainc.pipeline.frameworks import main_container
-from trainc.rewriting.migration.comment_places import place_comments
 from trainc.rewriting.migration.migrated import DroppedComment
+from trainc.rewriting.migration.new_comments import annotate, job_notes, place_comments, runtime_notes
 from trainc.rewriting.migration.new_documents import (
     LONG,
     Indentation,
@@ -32,7 +32,6 @@ from trainc.rewriting.migration.new_documents import (
     lines,
     scalar,
 )
-from trainc.rewriting.migration.notes import annotate, job_notes, runtime_notes
 from trainc.rewriting.migration.source_comments import SourceComments, source_comments
 from trainc.source.source_text import MappingNode, SequenceNode, parsed
 

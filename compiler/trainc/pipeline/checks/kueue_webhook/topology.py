@@ -118,7 +118,7 @@ def _levels(pods: AnnotatedPods, levels: list[SliceLevel]) -> Iterator[Violation
     seen: dict[str, int] = {}
     for index, level in enumerate(levels):
         field = f"{pods.field(SLICE_LEVELS)}[{index}]"
-        for name, message, help in _faults(pods, levels, index, seen):
+        for name, message, help in _faults(levels, index, seen):
             yield pods.violation(
                 SLICE_LEVELS,
                 TOPOLOGY_SLICES,
@@ -132,9 +132,7 @@ def _levels(pods: AnnotatedPods, levels: list[SliceLevel]) -> Iterator[Violation
         yield pods.violation(SLICE_LEVELS, TOPOLOGY_SLICES, message, _help(pods))
 
 
-def _faults(
-    pods: AnnotatedPods, levels: list[SliceLevel], index: int, seen: dict[str, int]
-) -> Iterator[tuple[str, str, str]]:
+def _faults(levels: list[SliceLevel], index: int, seen: dict[str, int]) -> Iterator[tuple[str, str, str]]:
     """Yield the field, the message and the hint of each fault of one level."""
     level, number = levels[index], index + 1
     if level.fault:

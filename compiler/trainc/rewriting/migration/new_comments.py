@@ -1,6 +1,6 @@
-"""Put the comments of a legacy job into the documents that replace it.
+"""The comments of new documents: those of the legacy job, and those at values whose reason a reader does not see.
 
-Reads    the comments, and the new documents with the sources of their fields.
+Reads    the comments, the new documents with the sources of their fields, and the variables that hold counts.
 Writes   the comments of the fields of these documents.
 
 A comment goes where its field goes, if that has the same value there; a block may have another one. One at the end of
@@ -12,11 +12,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trainc.base.kinds import JOBS_OF_RUNTIME, POD
+from trainc.base.trainjob_dialects import PROCESSES_FIELD
+from trainc.kubernetes.trees import get
+from trainc.legacy.mpijob import KEYS, ROOT_KEYS
+from trainc.legacy.own_runtime import NO_LIMIT
+from trainc.pipeline.plan import JOBSET_NAME
+from trainc.rewriting.migration.accepted_differences import UNUSED_KEYS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from trainc.kubernetes.trees import Path, Tree
     from trainc.rewriting.migration.new_documents import NewField, NewValue
     from trainc.rewriting.migration.source_comments import SourceComment, SourceComments, SourceField, Spot
+
+    Note = tuple[Path, str]
 
 
 def place_comments(
@@ -146,3 +157,49 @@ def _add(lines: list[str], comment: SourceComment) -> bool:
     if not set(comment.texts) <= set(lines):
         lines += comment.lines
     return True
+
+
+def job_notes(job: Tree, counts: frozenset[str]) -> Iterator[Note]:
+    """Yield the comments of a TrainJob."""
+    trainer: Tree = get(job, ("spec", "trainer"), {})
+    nodes, processes = trainer.get("numNodes"), trainer.get(PROCESSES_FIELD, 1)
+    meanings = {str(nodes): "repeats numNodes"}
+    if isinstance(nodes, int) and isinstance(processes, int) and processes > 1:
+        meanings[str(nodes * processes)] = f"numNodes times {PROCESSES_FIELD}"
+    for index, variable in enumerate(trainer.get("env") or ()):
+        if variable["name"] in counts and (meaning := meanings.get(str(variable.get("value")))):
+            yield ("spec", "trainer", "env", index, "value"), meaning
+
+
+def runtime_notes(runtime: Tree) -> Iterator[Note]:
+    """Yield the comments of a runtime."""
+    keys: Path = ("spec", "mlPolicy", "mpi", "sshAuthMountPath")
+    if get(runtime, keys) == UNUSED_KEYS:
+        yield keys, f"unused: the pods have their keys in {ROOT_KEYS}"
+    for number, job in enumerate(get(runtime, JOBS_OF_RUNTIME, [])):
+        at: Path = (*JOBS_OF_RUNTIME, number)
+        if get(job, ("template", "spec", "backoffLimit")) == NO_LIMIT:
+            yield (*at, "template", "spec", "backoffLimit"), "no limit, as before"
+        for index, volume in enumerate(get(job, (*POD, "volumes"), [])):
+            if volume["name"] == KEYS and get(runtime, keys) == UNUSED_KEYS:
+                secret: Path = (*at, *POD, "volumes", index, "secret")
+                yield (*secret, "secretName"), "the Secret of the TrainJob"
+                yield (*secret, "defaultMode"), "0600, which ssh of root needs"
+        for index, container in enumerate(get(job, (*POD, "containers"), [])):
+            for place, variable in enumerate(container.get("env") or ()):
+                if get(variable, ("valueFrom", "fieldRef", "fieldPath")) == JOBSET_NAME:
+                    path: Path = (*at, *POD, "containers", index, "env", place, "name")
+                    yield path, "begins the host names of the pods"
+
+
+def annotate(document: NewValue, notes: Iterable[Note]) -> None:
+    """Write comments behind the fields of a new document that have none."""
+    for path, text in notes:
+        field, value = None, document
+        for step in path:
+            field = next((each for each in value.fields if each.key == step), None)
+            if field is None:
+                break
+            value = field.value
+        if field is not None and not field.behind:
+            field.behind = f"  # {text}"
