@@ -57,7 +57,7 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
     from trainc.files import outputs
     from trainc.pinning import manifests
     from trainc.pinning import pinned_folder as pinning
-    from trainc.rewriting.migration.writing import is_unread
+    from trainc.rewriting.migration.output_files import is_unread
     from trainc.settings import load
     from trainc.source.file_diffs import unified_diff
 
