@@ -29,7 +29,12 @@ def test_a_rejected_update_differs_in_immutable_fields(case: dict[str, Any]) -> 
     assert update.immutable_fields(case["old"]) != update.immutable_fields(case["new"])
 
 
-@in_batches("case", CASES)
+def _is_renamed(case: dict[str, Any]) -> bool:
+    """Return whether the name differs: for the API server an update that it rejects, for a review a new JobSet."""
+    return bool(case["old"]["metadata"]["name"] != case["new"]["metadata"]["name"])
+
+
+@in_batches("case", [case for case in CASES if not _is_renamed(case.values[0])])
 def test_a_review_agrees(case: dict[str, Any], tmp_path: Path) -> None:
     for side in ("old", "new"):
         (tmp_path / f"{side}.json").write_text(json.dumps(case[side]))

@@ -44,6 +44,7 @@ NOT_RUN: Final = {
     "pip": "needs a package index; tests/release installs the packages",
     "trainc diff --live": "starts kubectl, which needs a cluster; tests/cluster runs it",
     "uvx": "needs a package index; tests/release runs it with the wheel",
+    "yq": "is not installed; the expression is jq's",
     "trainc runtimes pull": "starts kubectl, which needs a cluster; tests/cluster and test_kubectl.py run it",
 }
 """The commands that are not run, each with the reason. A `sh` block has one of them; any other block is a console."""

@@ -346,3 +346,10 @@ def test_the_annotation_cannot_disable_an_error(tmp_path: Path, value: str, ids:
     done = trainc.compile([write_json(tmp_path, runtime_of(), trainjob(annotations=annotations))])
     assert [each.id for each in done.diagnostics] == ids
     assert done.diagnostics[-1].message == "elastic-jobset is not a lint rule, and cannot be turned off"
+    assert done.diagnostics[-1].help == "remove it"
+
+
+def test_an_id_like_no_other(tmp_path: Path) -> None:
+    done = trainc.compile([write_json(tmp_path, runtime_of(), trainjob(annotations={IGNORE: "xyz"}))])
+    assert [each.message for each in done.diagnostics] == [f'unknown rule "xyz" in {IGNORE}']
+    assert done.diagnostics[0].help == "use the id of a lint rule, which a report has in brackets"

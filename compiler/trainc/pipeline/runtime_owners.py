@@ -51,13 +51,18 @@ def installed(release: TrainerRelease) -> frozenset[str]:
     return frozenset(name.removesuffix(".yaml") for name in names)
 
 
+def is_of_trainc(name: str) -> bool:
+    """Return whether trainc itself has a built-in runtime of that name, which no release installs."""
+    return os.path.exists(data_path("runtimes", f"{name}.yaml"))
+
+
 def first_release(name: str) -> TrainerRelease | None:
     """Return the first release that a built-in runtime works with; None if there is no such runtime.
 
     >>> [release.name if (release := first_release(name)) else "" for name in ("jax-distributed", "plain", "x")]
     ['2.2', '2.1', '']
     """
-    own = os.path.exists(data_path("runtimes", f"{name}.yaml"))
+    own = is_of_trainc(name)
     for release in RELEASES:
         if name in installed(release) or (own and name not in release.unusable_runtimes):
             return release

@@ -12,7 +12,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.kueue_releases import find_kueue
 from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, find_release, with_jobset
-from trainc.base.suggestions import nearest_name, use
+from trainc.base.suggestions import KnownNames, nearest_name
 from trainc.diagnostics import Diagnostic, Edit, Place
 from trainc.edits.environment import Environment, Image, Setting
 from trainc.kubernetes.violations import field_of, shown
@@ -276,7 +276,7 @@ def unknown_environment(settings: Settings, name: str) -> Diagnostic:
         message, help = f"{message}: {document.file} has no environments", f"add it to {ENVIRONMENTS}"
         return Diagnostic.declared(UNKNOWN_ENVIRONMENT, message, help, place=Place(document))
     near = nearest_name(name, names)
-    help = use(names[:_MANY], " or ") if len(names) <= _MANY else f"use one of {', '.join(names[:_MANY])} ..."
+    help = KnownNames(names).use(" or ")
     help = f"did you mean {near}? {document.file} has the environments {listed(names)}" if near else help
     place = Place(document, (ENVIRONMENTS,), key=True)
     return Diagnostic.declared(UNKNOWN_ENVIRONMENT, message, help, field=ENVIRONMENTS, place=place)

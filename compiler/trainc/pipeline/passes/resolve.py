@@ -118,7 +118,7 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
 def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
     """Return the start of the help for the likeliest mistake: another kind, another namespace, a misspelled name."""
     from trainc.base.fixes import replaced_name
-    from trainc.pipeline.runtime_owners import FORMER, first_release, origin
+    from trainc.pipeline.runtime_owners import FORMER, first_release, is_of_trainc
 
     known = known_runtimes(plan.library.usable_levels)
     if name in known.by_name:
@@ -132,7 +132,7 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
             "the project with `trainc runtimes pull`; "
         )
     if kind == CLUSTER_RUNTIME.kind and (first := first_release(name)):
-        if origin(name, plan.release).owner == "trainc" and name not in plan.release.unusable_runtimes:
+        if is_of_trainc(name) and name not in plan.release.unusable_runtimes:
             return (
                 f"only trainc has it: write it to the project with `trainc runtimes export {name}`, and apply it to "
                 "the cluster; "

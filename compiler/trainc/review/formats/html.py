@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
 from trainc.base.texts import plural
-from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order, message
 from trainc.review import queue_figures
@@ -323,7 +322,7 @@ def _pods(review: Review) -> Iterator[str]:
 def _collapsed(given: Sequence[PodFigure], one: str, many: str) -> Iterator[str]:
     totals = sum(figure.queue is None for figure in given)
     counts = ((totals, "total"), (len(given) - totals, "queue"))
-    said = listed(plural(count, word) for count, word in counts if count)
+    said = " and ".join(plural(count, word) for count, word in counts if count)
     yield f'<details class="queues"><summary>{said} {one if len(given) == 1 else many}</summary><div class="cards">'
     yield from map(_card, given)
     yield "</div></details>"
