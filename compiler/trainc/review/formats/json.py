@@ -7,6 +7,7 @@ Returns  the text; keys have a fixed order, quantities are strings, and missing 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from trainc.base.texts import escape_json
@@ -16,7 +17,7 @@ from trainc.review.formats import figures, losses, numbers_of, remarks, setting_
 from trainc.review.job_entries import entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from trainc.diagnostics import Location, ObjectId
     from trainc.kubernetes.trees import Tree
@@ -33,7 +34,39 @@ if TYPE_CHECKING:
 
 def render(review: Review, *, color: bool = False) -> str:
     """Return the review."""
-    content: Tree = {
+    try:
+        found = "".join(_parts(review, ascii=False))
+        found.encode()
+    except UnicodeEncodeError:  # file names may be invalid UTF-8, JSON must be valid
+        return "".join(_parts(review, ascii=True))
+    return found
+
+
+def _parts(review: Review, *, ascii: bool) -> Iterator[str]:
+    """Yield the text field by field, and lists item by item: an encoder needs ten times the memory of its text."""
+
+    def encoded(value: Any, indent: str) -> str:
+        text = json.dumps(value, indent=2, ensure_ascii=ascii)
+        return escape_json(text.replace("\n", f"\n{indent}"))
+
+    start = "{"
+    for key, value in _content(review).items():
+        yield f'{start}\n  "{key}": '
+        start = ","
+        if isinstance(value, Iterator):
+            before = "["
+            for item in value:
+                yield f"{before}\n    {encoded(item, '    ')}"
+                before = ","
+            yield "[]" if before == "[" else "\n  ]"
+        else:
+            yield encoded(value, "  ")
+    yield "\n}\n"
+
+
+def _content(review: Review) -> Tree:
+    """Return the fields; lists that grow with the number of changes are iterators."""
+    return {
         "old": review.old,
         "new": review.new,
         "summary": {
@@ -45,22 +78,16 @@ def render(review: Review, *, color: bool = False) -> str:
             "losses": [loss.text for loss in losses(review)],
             "environments": [{"name": each.environment} | _counts(each) for each in review.counts_of_environments],
         },
-        "settings": [_setting(setting) for setting in review.settings],
-        "causes": [_group(group) for group in review.groups()],
-        "jobs": [_entry(entry) for entry in entries(review)],
-        "objects": list(_objects(review.objects)),
-        **({"moves": [_move(move) for move in review.moves]} if review.moves else {}),
-        "notCompared": [_not_compared(row) for row in review.not_compared],
+        "settings": map(_setting, review.settings),
+        "causes": map(_group, review.groups()),
+        "jobs": map(_entry, entries(review)),
+        "objects": _objects(review.objects),
+        **({"moves": map(_move, review.moves)} if review.moves else {}),
+        "notCompared": map(_not_compared, review.not_compared),
         "pods": [_pods(figure) for figure in figures(review)],
         **queue_figures.as_json(review),
         **({"notes": notes} if (notes := remarks(review)) else {}),
     }
-    text = escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # file names may be invalid UTF-8, JSON must be valid
-        return escape_json(json.dumps(content, indent=2)) + "\n"
-    return text
 
 
 def _counts(counts: Counts) -> Tree:
