@@ -44,7 +44,7 @@ SMALL = 40
 GROWTH = 2.2
 """The maximum growth for twice the input; a quadratic part of an eighth of the steps is above it."""
 
-REVIEWED = 2.45
+REVIEWED = 2.5
 """The maximum steps of a review of TrainJobs with two edits each, compared with the builds of both sides. The review
 reruns the stages twice for each TrainJob, and reads the changed files again for objects of other kinds."""
 

@@ -414,9 +414,10 @@ def fits_one_line(change: Change) -> bool:
 
 def _on_one_line(change: Change) -> tuple[str, str] | None:
     """Return both values of a change on one line, empty for a missing one; None if they do not fit."""
-    if any(isinstance(part, dict | list) and part for part in (change.old, change.new)):
+    old, new = change.old, change.new
+    if (isinstance(old, dict | list) and old) or (isinstance(new, dict | list) and new):
         return None
-    old, new = value(change.old), value(change.new)
+    old, new = value(old), value(new)
     return (old, new) if max(len(old), len(new)) <= SHORT else None
 
 
