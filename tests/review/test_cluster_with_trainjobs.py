@@ -202,10 +202,16 @@ def test_a_runtime_that_only_trainc_has(snapshot: SnapshotAssertion) -> None:
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
 def test_the_cluster_gets_other_objects(form: str) -> None:
     edit("trainc.yaml", ("output: none", "output: rendered"))
-    assert "clusters get JobSets instead of TrainJobs: apply only one of them" in run("diff", "--format", form).out
+    assert (
+        "clusters get JobSets instead of TrainJobs: let the TrainJobs finish, and delete them first"
+        in run("diff", "--format", form).out
+    )
     commit()
     edit("trainc.yaml", ("output: rendered", "output: none"))
-    assert "clusters get TrainJobs instead of JobSets: apply only one of them" in run("diff", "--format", form).out
+    assert (
+        "clusters get TrainJobs instead of JobSets: let the JobSets finish, and delete them first"
+        in run("diff", "--format", form).out
+    )
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
@@ -232,3 +238,41 @@ def test_the_last_file_of_a_source_is_removed() -> None:
     result = run("diff")
     assert result.code == 0
     assert "\n- removed ml/own (JobSet)  jobs/own.yaml\n" in result.out
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+def test_an_immutable_field_that_changes_no_jobset(form: str) -> None:
+    Path("jobs/runtime.yaml").write_text(RUNTIME.replace("POLICY", "{torch: {}}"))
+    edit("jobs/train.yaml", ("torch-distributed", "own"))
+    commit()
+    edit("jobs/runtime.yaml", ("name: own,", "name: other,"))
+    edit("jobs/train.yaml", ("name: own", "name: other"))
+    out = run("diff", "--format", form).out
+    assert "nothing changes" in out
+    assert "the cluster rejects the change of 1 TrainJob until it is deleted: " in out
+    assert "spec.runtimeRef" in out
+
+
+def test_a_rejected_change_in_a_release_that_accepts_it() -> None:
+    edit("jobs/train.yaml", IMMUTABLE)
+    rejected = "the cluster rejects the change of 1 TrainJob until it is deleted: train (spec.trainer)\n"
+    assert rejected in run("diff").out
+    settings = Path("trainc.yaml").read_text()
+    Path("trainc.yaml").write_text(f'{settings}trainerVersion: "2.1"\n')
+    commit()
+    edit("jobs/train.yaml", ("command: [python3]", "command: [python]"))
+    assert "the cluster rejects" not in run("diff").out
+
+
+def test_a_queue_can_change_while_the_trainjob_is_suspended() -> None:
+    edit("jobs/train.yaml", ("{name: train}", "{name: train, labels: {kueue.x-k8s.io/queue-name: a}}"))
+    commit()
+    edit("jobs/train.yaml", ("queue-name: a", "queue-name: b"))
+    assert "the cluster accepts this change only while the TrainJob is suspended: Kueue rejects it" in run("diff").out
+
+
+def test_the_controller_creates_the_secret() -> None:
+    Path("jobs/mpi.yaml").write_text(TRAINJOB.format(name="mpi").replace("torch-distributed", "deepspeed-distributed"))
+    assert "secret-expected" not in run("validate", "-v").out
+    edit("trainc.yaml", ("output: none", "output: rendered"))
+    assert "secret-expected" in run("validate", "-v").out

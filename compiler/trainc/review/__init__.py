@@ -37,7 +37,13 @@ from trainc.review.consequences import (
 )
 from trainc.review.field_managers import managers
 from trainc.review.merged_reviews import merge_reviews, with_moved_objects
-from trainc.review.review_notes import delivery_notes, unused_runtimes, upgrade_notes, with_objects_ahead
+from trainc.review.review_notes import (
+    delivery_notes,
+    rejected_trainjobs,
+    unused_runtimes,
+    upgrade_notes,
+    with_objects_ahead,
+)
 from trainc.review.reviewed import (
     Cause,
     ChangedSetting,
@@ -168,7 +174,7 @@ def _compare_project(
     faults = side_files.submodule_faults(rows, after.side_files)
     not_compared = () if faults else tuple(rows)
     has_changes = not _are_releases(old, new) and any(review.objects for _, review in found)
-    notes = tuple(delivery_notes(before.side_files, after.side_files, has_changes=has_changes))
+    notes = tuple(delivery_notes(before.side_files, after.side_files, settings, has_changes=has_changes))
     return [*found, ("", Review(old.name, new.name, diagnostics=faults, not_compared=not_compared, notes=notes))]
 
 
@@ -260,6 +266,7 @@ def _compare(
         diagnostics=diagnostics,
         skipped=skipped,
         kind="environments" if old.environment else "live" if old.is_live else "change",
+        notes=tuple(rejected_trainjobs(before, after)),
     )
 
 

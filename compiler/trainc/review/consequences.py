@@ -87,6 +87,7 @@ _RECREATED: Final = (
 )
 _NEW_JOBSET: Final = "starts a new JobSet{name}; pruning stops the old one"
 _OF_APPLIED: Final[dict[Effect, str]] = {
+    "while-suspended": "the cluster accepts this change only while the {applied} is suspended",
     "withheld": "an existing job does not get this change, because of another one",
     "new-object": "an existing job does not get this change: delete the {applied} first (a running one loses its "
     "training)",
@@ -207,7 +208,8 @@ def without_rendering(judgement: Judgement, applied: str) -> Judgement:
     """
     found = []
     for each in judgement.consequences:
-        kept = applied == JOBSET.kind or each.effect not in ("in-place", "while-suspended") or each.why == SAME
+        is_other = each.effect not in ("in-place", "while-suspended") or each.why in (SAME, NOT_RUNNING)
+        kept = applied == JOBSET.kind or is_other
         found.append((each if kept else Consequence("new-jobs", RUNNING))._replace(applied=applied))
     return judgement._replace(consequences=tuple(found))
 

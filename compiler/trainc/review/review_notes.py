@@ -17,18 +17,23 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.behaviours import PAGE, changed_behaviours, releases_between
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET
+from trainc.base.texts import first_of
 from trainc.diagnostics import Diagnostic, ObjectId, Place
 from trainc.kubernetes.trees import get
 from trainc.pipeline import frameworks
 from trainc.pipeline.library import key_of
 from trainc.review.changes import changes
+from trainc.review.changes.changed_settings import own_path
 from trainc.review.consequences import Consequence
+from trainc.settings.keys import OF_RENDERED
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 
     from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Document, Identity
+    from trainc.kubernetes.trees import Tree
+    from trainc.review.changes.changed_settings import SettingEdit
     from trainc.review.reviewed import Line, Reviewed
     from trainc.review.sides import Side
     from trainc.review.sides.side_files import SideFiles
@@ -40,6 +45,10 @@ NEW_NAME: Final = Consequence("new-name")
 AHEAD: Final = Consequence("ahead")
 READ: Final = frozenset({"data", "binaryData", "spec"})
 """The fields of other objects that the pods, or their scheduler, read."""
+IMMUTABLE: Final = {"none": (), "initializer, trainer": ("initializer", "trainer")}
+"""The fields of a TrainJob's spec that a release makes immutable, besides runtimeRef."""
+LISTED: Final = 8
+"""The number of TrainJobs that a note names."""
 UNUSED_RUNTIME: Final = Declaration("unused-runtime", ("read",), "note", trainc_only=True)
 TRAINER_UPGRADE: Final = Declaration("trainer-upgrade", ("read",), "note", trainc_only=True)
 
@@ -117,16 +126,45 @@ def unused_runtimes(before: Side, after: Side) -> Iterator[Diagnostic]:
             yield _unused_runtime(other, "changes", Place(other, path), help)
 
 
-def delivery_notes(before: SideFiles, after: SideFiles, *, has_changes: bool) -> Iterator[str]:
-    """Yield sentences about what clusters get: another kind of objects, or none of the changes before a build."""
+def delivery_notes(
+    before: SideFiles, after: SideFiles, settings: Iterable[SettingEdit], *, has_changes: bool
+) -> Iterator[str]:
+    """Yield sentences about what clusters get: another kind of objects, or none of the changes."""
     if after.is_rendered or before.is_rendered or not (before.has_settings and after.has_settings):
         return
     if before.renders_nothing and after.output is not None:
-        yield "clusters get JobSets instead of TrainJobs: apply only one of them"
+        yield "clusters get JobSets instead of TrainJobs: let the TrainJobs finish, and delete them first"
     elif after.renders_nothing and before.output is not None:
-        yield "clusters get TrainJobs instead of JobSets: apply only one of them"
+        yield "clusters get TrainJobs instead of JobSets: let the JobSets finish, and delete them first"
+    elif after.renders_nothing and any(own_path(edit.change.path)[0] in OF_RENDERED for edit in settings):
+        yield "clusters get TrainJobs as they are in git: settings of what trainc renders have no effect"
     elif has_changes and after.output is not None and after.has_output_of(before):
         yield f"{after.output.written} has none of these changes: clusters get them after the next build"
+
+
+def rejected_trainjobs(before: Side, after: Side) -> Iterator[str]:
+    """Yield a sentence about the TrainJobs of which a cluster that gets them rejects the change."""
+    if not (before.settings.renders_nothing and after.settings.renders_nothing):
+        return
+    old, fields = _trainjobs(before), ("runtimeRef", *IMMUTABLE[after.settings.release.immutable])
+    found = []
+    for key, spec in _trainjobs(after).items():
+        changed = [f"spec.{field}" for field in fields if key in old and old[key].get(field) != spec.get(field)]
+        if changed:
+            found.append(f"{'/'.join(filter(None, key))} ({', '.join(changed)})")
+    if found:
+        jobs = "1 TrainJob until it is" if len(found) == 1 else f"{len(found):,} TrainJobs until they are"
+        yield f"the cluster rejects the change of {jobs} deleted: {first_of(found, LISTED)}"
+
+
+def _trainjobs(side: Side) -> dict[tuple[str, str], Tree]:
+    """Return the specs of the TrainJobs of a side, as the API server stores them, by namespace and name."""
+    plans = (item.job.plan for item in side.items if item.job is not None and not item.position)
+    return {
+        (plan.job.namespace, plan.job.source_name): plan.job.spec
+        for plan in plans
+        if plan.job.own_runtime is None and not plan.job.is_trial
+    }
 
 
 def _runtimes(side: Side) -> dict[Hashable, Document]:

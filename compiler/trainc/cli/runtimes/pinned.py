@@ -57,8 +57,6 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
     from trainc.files import outputs
     from trainc.pinning import manifests
     from trainc.pinning import pinned_folder as pinning
-    from trainc.rewriting.migration.output_files import is_unread
-    from trainc.settings import load
     from trainc.source.file_diffs import unified_diff
 
     if failed(answer.diagnostics):
@@ -86,7 +84,16 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
     unchanged = len(files) - written - len(kept)
     counts = f"{written} written, {len(changes.remove)} removed, {unchanged} unchanged"
     summary = f"{escape(folder)}: {counts}" + (f", {len(changes.kept)} kept" if changes.kept else "")
+    return report(found, "\n".join(filter(None, (summary, next_step(folder).rstrip()))))
+
+
+def next_step(folder: str) -> str:
+    """Return the line that says how to use a folder of runtimes which the project does not read; else empty."""
+    from trainc.base.texts import escape
+    from trainc.rewriting.migration.output_files import is_unread
+    from trainc.settings import load
+
     settings = load((".",))
-    if is_unread(folder, [path.path for path in settings.sources] or ["."], settings):
-        summary += f"\n{escape(folder)}: add it to runtimes.paths of trainc.yaml, or use -r {escape(folder)}"
-    return report(found, summary)
+    if not is_unread(folder, [path.path for path in settings.sources] or ["."], settings):
+        return ""
+    return f"{escape(folder)}: add it to runtimes.paths of trainc.yaml, or use -r {escape(folder)}\n"

@@ -97,7 +97,7 @@ def warning(plan: Plan, _: LintFinding) -> Finding:
         of_policies = schedulers.schedulers_of(dict.fromkeys(schedulers.SCHEDULERS))
         marks = " or ".join(f"{ONE[scheduler.MARK.field]} {scheduler.MARK.key}" for scheduler in of_policies)
         return Finding(message, f"create a PodGroup, and name it in the {marks} of the pod templates")
-    runtime = "a runtime with podGroupPolicy (built in: torch-distributed-coscheduling and -volcano), or "
+    runtime = "a runtime with podGroupPolicy (`trainc runtimes export torch-distributed-volcano` writes one), or "
     option = f"{plan.library.option_names.gang} or " if traits(plan.runtime).gangs else ""
     return Finding(
         message=message,
