@@ -276,3 +276,12 @@ def test_the_controller_creates_the_secret() -> None:
     assert "secret-expected" not in run("validate", "-v").out
     edit("trainc.yaml", ("output: none", "output: rendered"))
     assert "secret-expected" in run("validate", "-v").out
+
+
+def test_environments_of_files_as_they_are() -> None:
+    settings = Path("trainc.yaml").read_text()
+    Path("trainc.yaml").write_text(f"{settings}environments: {{dev: {{}}, prod: {{namespacePrefix: prod-}}}}\n")
+    commit()
+    assert run("validate", "-q").code == 0
+    Path("trainc.yaml").write_text(f"{settings}environments: {{dev: {{}}}}\n")
+    assert run("diff").code == 0

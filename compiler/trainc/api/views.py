@@ -89,7 +89,7 @@ def schema(kind: str, trainer_version: str | None = None) -> Tree:
     return found
 
 
-def built_in_runtimes(trainer_version: str | None = None) -> tuple[str, ...]:
+def built_in_runtimes(trainer_version: str | None = None, *, only_installed: bool = False) -> tuple[str, ...]:
     """Return the names of the built-in runtimes of a release of Trainer. Raise ValueError for an unknown release."""
     from trainc.base.releases import DEFAULT_RELEASE, find_release, release_fault
     from trainc.pipeline.library import BuiltIn
@@ -99,7 +99,7 @@ def built_in_runtimes(trainer_version: str | None = None) -> tuple[str, ...]:
         raise ValueError(f"trainer_version: {fault[0]}; {fault[1]}")
     release = find_release(trainer_version, DEFAULT_RELEASE)
     conform = partial(conform_runtime, release=release, field_validation="ignore", option="")
-    return tuple(name for _, _, name in BuiltIn(conform, release).known())
+    return tuple(name for _, _, name in BuiltIn(conform, release, only_installed=only_installed).known())
 
 
 def migrate(

@@ -30,9 +30,9 @@ Examples:
 MODES: Final = ("write", "diff", "check")
 """The options that decide about the output, beside --output."""
 FORMATS: Final = ("text", "markdown", "json")
+"""The report formats, by which `migration.report` has its functions."""
 LEGACY_LOSSES: Final = "legacy-losses"
 """The lint rule whose help names a command on the legacy job, which may be gone."""
-"""The report formats, by which `migration.report` has its functions."""
 RUNTIME_KINDS: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 FORMS: Final = ("policy", "variables", "exact")
 """The forms (`migration.migrated`); listed here so that the package need not be imported."""

@@ -77,7 +77,10 @@ class WrittenObject(NamedTuple):
 
 
 def written_objects(run: EnvironmentRun) -> Iterator[WrittenObject]:
-    """Yield the objects that an environment writes."""
+    """Yield the objects that an environment writes; those of files as they are in git belong to the first one."""
+    own = run.settings
+    if own.renders_nothing and own.environment_name not in ("", *own.environment_names[:1]):
+        return
     writer, result = _writer(run.settings)._replace(project=run.project, folder=run.settings.folder), run.result
     is_shared = result.namespaces.is_shared if result.namespaces is not None else lambda _: False
     for job in result.jobs:

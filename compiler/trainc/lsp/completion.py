@@ -224,8 +224,11 @@ def _names(project: OpenProject, at: Spot) -> Iterator[tuple[str, str]]:
         id = trainc.ObjectId.from_manifest(each.value)
         if id.kind in kinds:
             yield id.name, id.kind
-    if kinds and kinds[0] == RUNTIMES[0] and outline_at(project.text(SETTINGS), 0).value(*BUILT_IN) != "forbid":
-        yield from ((name, "built-in") for name in trainc.built_in_runtimes(release_of(project)))
+    settings = outline_at(project.text(SETTINGS), 0)
+    if kinds and kinds[0] == RUNTIMES[0] and settings.value(*BUILT_IN) != "forbid":
+        only_installed = settings.value("output") == "none"
+        found = trainc.built_in_runtimes(release_of(project), only_installed=only_installed)
+        yield from ((name, "built-in") for name in found)
     if field[-1:] == ("name",) and "replicatedJobs" in field and document.kind == "TrainJob":
         yield from _names_of_runtime(project, document, field)
 

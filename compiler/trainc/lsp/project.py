@@ -38,8 +38,8 @@ class OpenProject:
         """The root as the client names it: with links."""
         self.opened_as: dict[str, str] = {}
         """The URIs of the open files, as the client writes them."""
-        self.published: frozenset[str] = frozenset()
-        """The files with diagnostics in the editor."""
+        self.published: dict[str, str] = {}
+        """The files with diagnostics in the editor, each with the URI that has them."""
         self.codec = codec or PositionCodec()
         self.texts: dict[str, str] = {}
         """The texts of the open files, by their path below the root."""

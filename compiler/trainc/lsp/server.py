@@ -123,9 +123,12 @@ class TraincServer(LanguageServer):
     async def _publish(self, check: Check) -> None:
         project = self.project
         for path, params in (await self.run(_diagnostics, project, check) or {}).items():
+            if project.published.get(path, params.uri) != params.uri:  # the client wrote it in another way
+                self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(project.published[path], []))
             self.text_document_publish_diagnostics(params)
             # A check whose answers a newer change discards publishes nothing.
-            project.published = project.published | {path} if params.diagnostics else project.published - {path}
+            rest = {each: uri for each, uri in project.published.items() if each != path}
+            project.published = rest | ({path: params.uri} if params.diagnostics else {})
 
 
 def _collect_garbage() -> None:
@@ -186,9 +189,12 @@ def _initialize(ls: TraincServer, params: lsp.InitializeParams) -> None:
 
 def _root_of(file: str) -> str:
     """Return the project of a file without a folder: the nearest folder with a trainc.yaml, or else its own."""
-    own = folder = os.path.dirname(file)
+    own = os.path.dirname(file)
+    while not os.path.isdir(own):  # the file is not saved yet
+        own = os.path.dirname(own)
+    folder = own
     while not os.path.lexists(os.path.join(folder, SETTINGS)):
-        if folder == os.path.dirname(folder):
+        if folder == os.path.dirname(folder) or os.path.lexists(os.path.join(folder, ".git")):
             return own
         folder = os.path.dirname(folder)
     return folder

@@ -134,7 +134,7 @@ def compare_live(
     review = merge_reviews(parts)
     return review._replace(
         diagnostics=(*([] if note is None else [note]), *review.diagnostics),
-        notes=cluster.notes,
+        notes=(*cluster.notes, *review.notes),
         faults=tuple(cluster.faults.values()),
     )
 

@@ -99,7 +99,6 @@ class LiveCluster:
         found, compared, others = list[SideItem](), list[SideItem](), dict[Key, SideItem]()
         labels = _labels(rendered)
         if rendered.settings.renders_nothing:
-            labels = {}
             self._note("with output: none, TrainJobs are compared; those that no file has are not listed")
             kept, found, compared = self._with_trainjobs(kept)
         elif not labels:
@@ -169,6 +168,11 @@ class LiveCluster:
     def _note(self, sentence: str) -> None:
         self._notes[sentence] = None
 
+    def _note_deletion(self, document: Document) -> None:
+        if "deletionTimestamp" in document.value["metadata"]:
+            id = ObjectId.from_manifest(document.value)
+            self._note(f"{id.kind} {id.qualified_name} is being deleted")
+
     def _note_absent(self, namespace: str) -> None:
         """Note a namespace that does not exist: an empty list is the answer for it, too."""
         if namespace and self._read(f"namespaces/{namespace}", NOT_FOUND) == []:
@@ -191,22 +195,25 @@ class LiveCluster:
             by_name = {document.value["metadata"]["name"]: document for document in documents}
             for job in (job for job in jobs.values() if job.namespace == namespace):
                 live = by_name.get(job.name)
-                pair = (None, job) if live is None else compiled_alike(job, live)
-                if pair is None:
+                before = None if live is None else compiled_alike(job, live)
+                if live is not None and before is None:
                     name = f"{namespace}/{job.name}" if namespace else job.name
                     self._note(f"TrainJob {name} is not compared: it does not compile with the runtimes of the project")
                     continue
-                before, after = pair
-                new = [*job_items([after])]
+                new = [*job_items([job])]
                 compared += new
                 if before is not None and live is not None:
+                    self._note_deletion(live)
                     trees = {item.id: item.tree for item in new}
                     old = (item._replace(document=live) for item in job_items([before]))
                     found += (
                         each._replace(tree=without_tools(each.tree, trees.get(each.id, each.tree))) for each in old
                     )
-        rest = tuple(item for item in kept.items if id(item.job) not in jobs)
-        return kept._replace(items=rest), found, compared
+        rest = [item for item in kept.items if id(item.job) not in jobs]
+        legacy = {id(item.job): item.job.plan.job.id.kind for item in rest if item.job is not None}
+        legacy = {key: kind for key, kind in legacy.items() if kind != JOBSET.kind}  # its own controller makes its pods
+        self._others += legacy.values()
+        return kept._replace(items=tuple(item for item in rest if id(item.job) not in legacy)), found, compared
 
     def _namespace(
         self, namespace: str, items: Mapping[Key, SideItem], *, are_listed: bool
@@ -249,9 +256,7 @@ class LiveCluster:
     def _item(self, document: Document, release: TrainerRelease, rendered: SideItem | None = None) -> SideItem:
         """Return an object of the cluster as it would be rendered."""
         tree = as_stored(clean(document.value), release)
-        if "deletionTimestamp" in document.value["metadata"]:
-            id = ObjectId.from_manifest(tree)
-            self._note(f"{id.kind} {id.qualified_name} is being deleted")
+        self._note_deletion(document)
         if rendered is None:
             return SideItem(ObjectId.from_manifest(tree), tree, document)
         return SideItem(rendered.id, as_rendered(tree, rendered.tree), document)

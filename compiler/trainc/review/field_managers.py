@@ -74,7 +74,12 @@ def _key(fields: Tree, value: Any, step: str | int) -> str | None:
     """Return the key of a step of a path in a set of fields; None without one."""
     if isinstance(step, str):
         return f"f:{step}" if f"f:{step}" in fields else None
-    return next((key for key in fields if _selects(key, value[step])), None)
+    item = value[step]
+    if isinstance(item, dict):  # most lists have the key `name`: the search below takes time for each item
+        named = "k:" + json.dumps({"name": item.get("name")}, separators=(",", ":"))
+        if named in fields:
+            return named
+    return next((key for key in fields if _selects(key, item)), None)
 
 
 def _selects(key: str, item: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.kinds import JOBSET
 from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
-from trainc.kubernetes.trees import get, removed_at
+from trainc.kubernetes.trees import get, put, removed_at
 from trainc.kueue.admission import LABEL
 from trainc.pipeline.checks.jobset.update import while_suspended
 from trainc.pipeline.passes.store import with_defaults, with_zero_replicas
@@ -36,11 +36,14 @@ OF_TOOLS: Final = (
 
 def as_stored(tree: Tree, release: TrainerRelease) -> Tree:
     """Return a JobSet with the defaults of the cluster, and without the empty fields that Kueue and Trainer write."""
-    admitted = load("JobSet", release.jobset).admit(tree) if tree["kind"] == JOBSET.kind and "spec" in tree else None
+    admitted = load("JobSet", release.jobset).admit(tree) if tree["kind"] == JOBSET.kind and tree.get("spec") else None
     if admitted is None or admitted.violations:
         return tree
     spec = with_defaults(admitted.value["spec"])
-    return tree | {"spec": with_zero_replicas(stored(spec), spec)}
+    found = tree | {"spec": with_zero_replicas(stored(spec), spec)}
+    for unknown in admitted.unknown:  # the cluster may have a newer JobSet, whose fields are differences, too
+        found = put(found, unknown.path, get(tree, unknown.path))
+    return found
 
 
 def as_rendered(live: Tree, rendered: Tree) -> Tree:

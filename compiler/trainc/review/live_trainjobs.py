@@ -30,15 +30,11 @@ KUEUE: Final = "kueue.x-k8s.io/manager"
 """The manager of Kueue's runtime patch."""
 
 
-def compiled_alike(job: Compiled, live: Document) -> tuple[Compiled, Compiled] | None:
-    """Return a TrainJob as it is in a cluster, and as its file has it; None if the former does not compile."""
-    document = job.plan.job.document
+def compiled_alike(job: Compiled, live: Document) -> Compiled | None:
+    """Return a TrainJob of a cluster, compiled as that of the files; None if it does not compile."""
     names = {"name": job.name} | ({"namespace": job.namespace} if job.namespace else {})
-    source = with_name(document.unedited, {"metadata": names})
-    value = with_name(_without_admission(clean(live.value), source), {"metadata": names})
-    before = _compiled(job, live._replace(value=value))
-    after = _compiled(job, document._replace(value=source, edits=()))
-    return None if before is None else (before, after or job)
+    value = with_name(_without_admission(clean(live.value), job.plan.job.document.value), {"metadata": names})
+    return _compiled(job, live._replace(value=value))
 
 
 def _compiled(job: Compiled, document: Document) -> Compiled | None:

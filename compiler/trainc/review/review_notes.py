@@ -11,6 +11,7 @@ Source   kubeflow/trainer: the controllers of v2.1.0, v2.2.1 and v2.3.0; the rel
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
@@ -136,10 +137,13 @@ def delivery_notes(
         yield "clusters get JobSets instead of TrainJobs: let the TrainJobs finish, and delete them first"
     elif after.renders_nothing and before.output is not None:
         yield "clusters get TrainJobs instead of JobSets: let the JobSets finish, and delete them first"
-    elif after.renders_nothing and any(own_path(edit.change.path)[0] in OF_RENDERED for edit in settings):
+    elif after.renders_nothing and any(
+        key in OF_RENDERED for edit in settings for key in own_path(edit.change.path)[:1]
+    ):
         yield "clusters get TrainJobs as they are in git: settings of what trainc renders have no effect"
     elif has_changes and after.output is not None and after.has_output_of(before):
-        yield f"{after.output.written} has none of these changes: clusters get them after the next build"
+        folder = os.path.relpath(after.output.path)
+        yield f"{folder} has none of these changes: clusters get them after the next build"
 
 
 def rejected_trainjobs(before: Side, after: Side) -> Iterator[str]:

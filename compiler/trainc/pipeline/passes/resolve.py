@@ -18,7 +18,7 @@ from trainc.diagnostics import Diagnostic, Finding, ObjectId, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import listed
 from trainc.pipeline.checks import check
-from trainc.pipeline.library import BUILT_IN, DUPLICATE_RUNTIME, known_runtimes
+from trainc.pipeline.library import BUILT_IN, DUPLICATE_RUNTIME, BuiltIn, known_runtimes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,6 +133,9 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
         )
     if kind == CLUSTER_RUNTIME.kind and (first := first_release(name)):
         if is_of_trainc(name) and name not in plan.release.unusable_runtimes:
+            own = BuiltIn(plan.library.levels[-1].conform, plan.release).find((kind, "", name))
+            if own is not None and own.conform_quietly()[0] is None:
+                return "only trainc compiles it: set `output` to a folder and apply what trainc renders; "
             return (
                 f"only trainc has it: write it to the project with `trainc runtimes export {name}`, and apply it to "
                 "the cluster; "

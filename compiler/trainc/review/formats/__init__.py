@@ -490,7 +490,7 @@ class Said(NamedTuple):
     @property
     def guide(self) -> str:
         """The address of the section about the ways to deliver such changes; empty if the package names no site."""
-        is_applied = bool(self.lines[0][0].consequence.applied)
+        is_applied = self.lines[0][0].consequence.applied not in ("", JOBSET.kind)
         section = "the-cluster-has-trainjobs" if is_applied else _SECTIONS.get(self.effect, "")
         pages = catalogue.published("Documentation") if self.effect in _SECTIONS else ""
         return f"{pages.rstrip('/')}/update-a-jobset.md#{section}" if pages else ""

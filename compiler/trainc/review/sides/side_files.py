@@ -10,6 +10,7 @@ Returns  each file by its path, so that the files of two sides can be compared; 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from functools import cached_property, partial
@@ -25,7 +26,7 @@ from trainc.files.exclude import Excluded, Patterns
 from trainc.files.inputs import File
 from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
-from trainc.files.selection import Selection
+from trainc.files.selection import Selection, is_manifest
 from trainc.files.walk import fault
 from trainc.frontends import sort
 from trainc.frontends.configmaps import without_runtimes
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from trainc.files.selection import Role
     from trainc.frontends.reading import Reading
     from trainc.review.commits import Commit
+    from trainc.review.commits.git_objects import TreeEntry
     from trainc.review.sides.moves import MovableDocuments
     from trainc.review.sides.parameter_files import ChangedParameter
     from trainc.settings import ProjectPath, Settings
@@ -116,7 +118,8 @@ class SideFiles:
 
     def renders_not(self, role: str, document: Document) -> bool:
         """Return whether a document is a template or the values of a Helm chart, without an object that is compared."""
-        if self.is_rendered or not any(str(above / CHART) in self._read for above in PurePath(document.file).parents):
+        above = PurePath(document.file).parents
+        if self.is_rendered or not any(str(folder / CHART) in self._normal for folder in above):
             return False
         if role == "other":
             return rendered_files.identity(document) is None
@@ -165,6 +168,11 @@ class SideFiles:
     def all_read(self) -> list[SideFile]:
         """Return the files that are read in any environment."""
         return [*self._read.values()]
+
+    @cached_property
+    def _normal(self) -> set[str]:
+        """The paths of the files that are read, without `./`."""
+        return {str(PurePath(path)) for path in self._read}
 
     def has(self, path: str) -> bool:
         """Return whether the side has a path: it is read or left out, or a file below it is."""
@@ -258,13 +266,21 @@ class SideFiles:
             inside = self.commit.path_in_repository(self.output.path)
             entries = [None if inside is None else commit.entry(inside) for commit in (self.commit, other.commit)]
             return entries[0] is not None and entries[0] == entries[1]
-        files = self._output_files()
-        return files != {} and files == other._output_files()
+        sides = (self, other) if self.commit is not None else (other, self)  # a commit knows the names of its objects
+        files = sides[0]._output_files()
+        return files != {} and files == sides[1]._output_files(len(next(iter(files.values()))))
 
-    def _output_files(self) -> dict[str, bytes]:
-        """Return the content of the files in the output folder."""
-        files = () if self.output is None else self._files_of(self.output.path, Selection(read_before=()))
-        return {self._without_revision(file.path): file.data for file in files if isinstance(file, File)}
+    def _output_files(self, length: int = 40) -> dict[str, str]:
+        """Return the names in git of the files in the output folder; `length` is that of a name."""
+        if self.output is None:
+            return {}
+        if self.commit is not None:
+            inside = self.commit.path_in_repository(self.output.path)
+            entry = None if inside is None else self.commit.entry(inside)
+            found = () if entry is None else _blobs(self.commit, os.path.abspath(self.output.path), entry)
+            return {path: name for path, name in found if is_manifest(os.path.basename(path))}
+        read = self._files_of(self.output.path, Selection(read_before=()))
+        return {os.path.abspath(file.path): _blob_name(length, file.data) for file in read if isinstance(file, File)}
 
     def _kept_files(self, keep: Collection[str]) -> Iterator[SideFile]:
         """Yield the files that stay in the output folder."""
@@ -327,6 +343,20 @@ def _folders_above(path: str, commit: Commit | None) -> Iterator[str]:
 def _absolute_path(commit: Commit | None, path: str) -> str:
     """Return the absolute path that a file of a side has in the working tree."""
     return os.path.abspath(path if commit is None else os.path.join(commit.top, path))
+
+
+def _blobs(commit: Commit, path: str, entry: TreeEntry) -> Iterator[tuple[str, str]]:
+    """Yield the paths of the files at an entry of a commit, and their names in git, without reading them."""
+    if entry.mode != FOLDER:
+        yield path, entry.object
+        return
+    for name, below in commit.entries(entry).items():
+        yield from _blobs(commit, f"{path}/{name}", below)
+
+
+def _blob_name(length: int, data: bytes) -> str:
+    kind = "sha1" if length == 40 else "sha256"
+    return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 class NotCompared(NamedTuple):
