@@ -199,6 +199,19 @@ def test_a_runtime_that_only_trainc_has(snapshot: SnapshotAssertion) -> None:
     assert run("validate", "-q").code == 0
 
 
+def test_a_runtime_that_no_cluster_runs(snapshot: SnapshotAssertion) -> None:
+    edit("jobs/train.yaml", ("torch-distributed", "mxnet-distributed"))
+    assert run("validate", "-q").out == snapshot
+
+
+def test_changes_that_the_cluster_rejects(snapshot: SnapshotAssertion) -> None:
+    write("jobs/more.yaml", TRAINJOB.format(name="more"))
+    commit()
+    edit("jobs/train.yaml", IMMUTABLE)
+    edit("jobs/more.yaml", IMMUTABLE)
+    assert run("diff").out.splitlines()[:4] == snapshot
+
+
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
 def test_the_cluster_gets_other_objects(form: str) -> None:
     edit("trainc.yaml", ("output: none", "output: rendered"))
@@ -229,6 +242,19 @@ def test_an_output_folder_without_the_changes(form: str) -> None:
     commit()
     assert stale not in run("diff", "HEAD~2..HEAD", "--format", form).out
     assert stale not in run("diff", "HEAD", "--format", form).out
+
+
+def test_an_output_folder_in_a_subfolder(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Path("trainc.yaml").read_text().replace("output: none", "output: rendered")
+    write("sub/trainc.yaml", settings)
+    write("sub/jobs/train.yaml", TRAINJOB.format(name="train"))
+    monkeypatch.chdir("sub")
+    assert run("build").code == 0
+    commit()
+    edit("jobs/train.yaml", IMMUTABLE)
+    assert "rendered has none of these changes" in run("diff").out
+    monkeypatch.chdir("..")
+    assert "sub/rendered has none of these changes" in run("diff", "HEAD", "sub").out
 
 
 def test_the_last_file_of_a_source_is_removed() -> None:

@@ -316,6 +316,14 @@ def trainjobs() -> list[Tree]:
     return [*(stored(each) for each in documents if each["kind"] == "TrainJob"), *maps]
 
 
+PYTORCHJOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: old, namespace: nlp}
+spec:
+  pytorchReplicaSpecs:
+    Master: {replicas: 1, template: {spec: {containers: [{name: pytorch, image: "acme/old:1", command: [python]}]}}}
+"""
 IMAGE = ("spec", "trainer", "image")
 
 
@@ -334,6 +342,28 @@ def test_trainjobs_of_a_cluster(cluster: Install, tmp_path: Path, snapshot: Snap
     done = live("--exit-code")
     assert (done.code, done.reported) == (3, "")
     assert done.out == snapshot
+
+
+def test_a_trainjob_whose_change_the_cluster_rejects(cluster: Install) -> None:
+    objects = trainjobs()
+    Path("runtimes/other.yaml").write_text(
+        Path("runtimes/torch-distributed-coscheduling.yaml").read_text().replace("name: torch-d", "name: other-torch-d")
+    )
+    cluster(
+        edited(objects, "TrainJob", "train", ("spec", "runtimeRef", "name"), "other-torch-distributed-coscheduling")
+    )
+    assert "until it is deleted: nlp/train (spec.runtimeRef)\n" in live().out
+
+
+def test_a_legacy_job_of_a_cluster_is_not_compared(cluster: Install) -> None:
+    objects = trainjobs()
+    with Path("trainc.yaml").open("a") as file:
+        file.write("legacy: {kinds: [PyTorchJob]}\n")
+    Path("jobs/old.yaml").write_text(PYTORCHJOB)
+    cluster(objects)
+    out = live().out
+    assert "nothing changes" in out
+    assert "1 object of other kinds is not compared: PyTorchJob" in out or "PyTorchJob" in out
 
 
 def test_a_trainjob_that_kueue_has_admitted(cluster: Install) -> None:

@@ -148,7 +148,7 @@ def delivery_notes(
 
 def rejected_trainjobs(before: Side, after: Side) -> Iterator[str]:
     """Yield a sentence about the TrainJobs of which a cluster that gets them rejects the change."""
-    if not (before.settings.renders_nothing and after.settings.renders_nothing):
+    if not (after.settings.renders_nothing and (before.spec.is_live or before.settings.renders_nothing)):
         return
     old, fields = _trainjobs(before), ("runtimeRef", *IMMUTABLE[after.settings.release.immutable])
     found = []
