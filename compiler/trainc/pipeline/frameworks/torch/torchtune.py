@@ -242,7 +242,7 @@ def managed_arguments(plan: Plan) -> Iterator[Finding]:
             )
 
 
-@check("torchtune-node-count", phase="trainjob")
+@check("torchtune-node-count", phase="build")
 def node_count(plan: Plan) -> Iterator[Finding]:
     """The webhook of Trainer v2.1 panics if a torchtune job sets numProcPerNode without numNodes."""
     if plan.release.torchtune_nodes == "required" and "numNodes" not in plan.job.trainer:
