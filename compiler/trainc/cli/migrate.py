@@ -129,8 +129,8 @@ def _output(
         else:
             has_new = has_new or not file.lines
             yield from (f"{_shown(f'{file.path}: {line}')}\n" for line in file.lines or ("written",))
-    if has_new and output_files.is_unread(runtimes, paths, migration.settings):
-        yield f"{_shown(runtimes)}: add it to runtimes.paths of trainc.yaml, or use -r {_shown(runtimes)}\n"
+    if has_new and (line := output_files.next_step(runtimes, paths, migration.settings)):
+        yield f"{_shown(line)}\n"
 
 
 def _notices(migration: Migration) -> Iterator[str]:

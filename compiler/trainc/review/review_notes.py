@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Document, Identity
     from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.plan import Plan
     from trainc.review.changes.changed_settings import SettingEdit
     from trainc.review.reviewed import Line, Reviewed
     from trainc.review.sides import Side
@@ -163,12 +164,14 @@ def rejected_trainjobs(before: Side, after: Side) -> Iterator[str]:
 
 def _trainjobs(side: Side) -> dict[tuple[str, str], Tree]:
     """Return the specs of the TrainJobs of a side, as the API server stores them, by namespace and name."""
+    plans = (plan for plan in _plans(side) if not plan.job.is_trial)
+    return {(plan.job.namespace, plan.job.source_name): plan.job.spec for plan in plans}
+
+
+def _plans(side: Side) -> Iterator[Plan]:
+    """Yield the plan of each job with a runtime of the library, once."""
     plans = (item.job.plan for item in side.items if item.job is not None and not item.position)
-    return {
-        (plan.job.namespace, plan.job.source_name): plan.job.spec
-        for plan in plans
-        if plan.job.own_runtime is None and not plan.job.is_trial
-    }
+    return (plan for plan in plans if plan.job.own_runtime is None)
 
 
 def _runtimes(side: Side) -> dict[Hashable, Document]:
@@ -216,11 +219,8 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[Diagnostic]:
 
 def _suspended(before: Side, new: TrainerRelease) -> Iterator[Diagnostic]:
     """Yield a note for each suspended MPI TrainJob."""
-    for item in before.items:
-        plan = item.job.plan if item.job and not item.position else None
-        if plan is None or not plan.job.spec.get("suspend") or plan.job.own_runtime is not None:
-            continue
-        if frameworks.traits(plan.runtime).launcher:
+    for plan in _plans(before):
+        if plan.job.spec.get("suspend") and frameworks.traits(plan.runtime).launcher:
             yield _upgrade_note(
                 f'TrainJob "{plan.job.source_name}" is suspended and uses MPI: it does not resume with {new.title}',
                 "create it again after the upgrade",

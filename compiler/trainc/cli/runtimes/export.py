@@ -45,7 +45,8 @@ def export(names: tuple[str, ...], folder: str | None, trainer_version: str | No
                 printing.report(f"{escape(os.path.join(folder, file))}: {'written' if created else 'exists, kept'}\n")
         finally:
             os.close(at)
-        printing.report(pinned.next_step(folder))
+        if line := pinned.next_step(folder):
+            printing.report(f"{line}\n")
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be written: {error.strerror}") from None
     return OK

@@ -84,16 +84,14 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
     unchanged = len(files) - written - len(kept)
     counts = f"{written} written, {len(changes.remove)} removed, {unchanged} unchanged"
     summary = f"{escape(folder)}: {counts}" + (f", {len(changes.kept)} kept" if changes.kept else "")
-    return report(found, "\n".join(filter(None, (summary, next_step(folder).rstrip()))))
+    return report(found, "\n".join(filter(None, (summary, next_step(folder)))))
 
 
 def next_step(folder: str) -> str:
     """Return the line that says how to use a folder of runtimes which the project does not read; else empty."""
     from trainc.base.texts import escape
-    from trainc.rewriting.migration.output_files import is_unread
+    from trainc.rewriting.migration import output_files
     from trainc.settings import load
 
     settings = load((".",))
-    if not is_unread(folder, [path.path for path in settings.sources] or ["."], settings):
-        return ""
-    return f"{escape(folder)}: add it to runtimes.paths of trainc.yaml, or use -r {escape(folder)}\n"
+    return escape(output_files.next_step(folder, [path.path for path in settings.sources] or ["."], settings))

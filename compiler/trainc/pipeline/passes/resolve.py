@@ -127,10 +127,7 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
             return f'there is one in namespace "{namespace}", but a TrainJob can only use those of its own namespace; '
         return f"set `kind: {other}`: there is a {other} of that name; "
     if kind == CLUSTER_RUNTIME.kind and (former := FORMER.get(name)):
-        return (
-            f"Trainer {former.releases} shipped it: use {former.successor}, or write the runtime of your cluster to "
-            "the project with `trainc runtimes pull`; "
-        )
+        return f"Trainer {former.releases} shipped it: use {former.successor}, or {PIN}; "
     if kind == CLUSTER_RUNTIME.kind and (first := first_release(name)):
         if is_of_trainc(name) and name not in plan.release.unusable_runtimes:
             own = BuiltIn(plan.library.levels[-1].conform, plan.release).find((kind, "", name))

@@ -261,10 +261,12 @@ def write_all(
             yield file
 
 
-def is_unread(folder: str, paths: Iterable[str], settings: Settings) -> bool:
-    """Return whether a folder of runtimes is in none of the paths of a run, and in none of runtimes.paths."""
+def next_step(folder: str, paths: Iterable[str], settings: Settings) -> str:
+    """Return what to do with a folder of runtimes in none of the paths and of runtimes.paths; else an empty string."""
     known = [*paths, *(path.path for path in settings.runtimes)]
-    return not any(is_within(resolved(folder), resolved(path)) for path in known)
+    if any(is_within(resolved(folder), resolved(path)) for path in known):
+        return ""
+    return f"{folder}: add it to runtimes.paths of trainc.yaml, or use -r {folder}"
 
 
 def conflicts(files: Iterable[OutputFile], *, force: bool) -> Iterator[tuple[OutputFile, Diagnostic]]:
